@@ -21,6 +21,9 @@ struct Watch {
   bool as_issued = false;
   /// Their instructions: only these tiles leave the fast engine, and only then.
   bool instructions = true;
+  /// In a superstep in which more than so many issue it sees none of them: they are kept until it
+  /// ends.
+  std::uint64_t most_instructions = std::numeric_limits<std::uint64_t>::max();
   /// What their workers do from launch to exit.
   bool worker_runs = false;
 };
@@ -37,6 +40,8 @@ class Observer {
   /// Before `on_superstep` of the superstep that they belong to, by cycle, then by tile, unless
   /// they are wanted as issued; those of a superstep that ends in a trap as well.
   virtual void on_instruction(TileId /*tile*/, const IssuedInstruction& /*instruction*/) {}
+  /// In place of all instructions of a superstep that has more than it wanted.
+  virtual void on_too_many_instructions() {}
   /// Before `on_superstep` of the superstep that they belong to, by tile, then by first issue, then
   /// by worker.
   virtual void on_worker_run(TileId /*tile*/, const WorkerRun& /*run*/) {}

@@ -26,7 +26,7 @@ void WatchFeed::add(Observer& observer) {
     }
     const auto at = std::ranges::lower_bound(watched_, *entry, {}, &Watched::entry);
     if (at == watched_.end() || at->entry != *entry) {
-      watched_.insert(at, {.entry = *entry, .log = std::make_unique<Log>(tile)});
+      watched_.insert(at, {.entry = *entry, .log = std::make_unique<Log>(tile, room_)});
     }
   }
   watchers_.push_back(std::move(watcher));
@@ -41,6 +41,7 @@ void WatchFeed::open(std::uint64_t superstep) {
     watcher.is_open = is_open;
   }
   if (!has_changed) return;
+  make_room();
   for (Watched& watched : watched_) {
     const TileId tile = tiles_.id(watched.entry);
     std::vector<Observer*> as_issued;
@@ -108,13 +109,30 @@ void WatchFeed::deliver_instructions(std::optional<Cycles> trap) {
     return std::tuple(issued.instruction->cycle, issued.tile);
   });
   for (const Watcher& watcher : watchers_) {
-    if (!watcher.watch.instructions || watcher.watch.as_issued) continue;
+    if (!watcher.is_open || !watcher.keeps_instructions()) continue;
+    if (room_.taken() > watcher.watch.most_instructions) {
+      watcher.observer->on_too_many_instructions();
+      continue;
+    }
     for (const Issued& issued : all) {
-      if (!watcher.sees(issued.tile)) continue;
-      watcher.observer->on_instruction(issued.tile, *issued.instruction);
+      if (watcher.sees(issued.tile)) {
+        watcher.observer->on_instruction(issued.tile, *issued.instruction);
+      }
     }
   }
   for (const Watched& watched : watched_) watched.log->list().clear();
+  make_room();
+}
+
+/// For the next superstep.
+void WatchFeed::make_room() {
+  std::uint64_t most = 0;
+  for (const Watcher& watcher : watchers_) {
+    if (watcher.is_open && watcher.keeps_instructions()) {
+      most = std::max(most, watcher.watch.most_instructions);
+    }
+  }
+  room_.open(most);
 }
 
 }  // namespace superstep

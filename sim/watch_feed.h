@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -30,11 +31,27 @@ class WatchFeed {
  private:
   void deliver_instructions(std::optional<Cycles> trap);
   void deliver_runs();
+  void make_room();
 
+  /// For the instructions of a superstep that all tiles keep.
+  class Room {
+   public:
+    /// For one more; not behind `most` of them.
+    bool take() { return taken_.fetch_add(1, std::memory_order_relaxed) < most_; }
+    [[nodiscard]] std::uint64_t taken() const { return taken_; }
+    void open(std::uint64_t most) {
+      most_ = most;
+      taken_ = 0;
+    }
+
+   private:
+    std::atomic<std::uint64_t> taken_ = 0;
+    std::uint64_t most_ = 0;
+  };
   /// Hands on what a tile issues to those who want it so, and keeps it for the others.
   class Log : public InstructionObserver {
    public:
-    explicit Log(TileId tile) : tile_(tile) {}
+    Log(TileId tile, Room& room) : tile_(tile), room_(room) {}
 
     void wanted_by(std::vector<Observer*> as_issued, bool keeps) {
       as_issued_ = std::move(as_issued);
@@ -43,12 +60,13 @@ class WatchFeed {
     [[nodiscard]] bool is_wanted() const { return keeps_ || !as_issued_.empty(); }
     void issued(const IssuedInstruction& instruction) override {
       for (Observer* observer : as_issued_) observer->on_instruction(tile_, instruction);
-      if (keeps_) issued_.push_back(instruction);
+      if (keeps_ && room_.take()) issued_.push_back(instruction);
     }
     [[nodiscard]] std::vector<IssuedInstruction>& list() { return issued_; }
 
    private:
     TileId tile_;
+    Room& room_;
     std::vector<Observer*> as_issued_;
     bool keeps_ = false;
     std::vector<IssuedInstruction> issued_;
@@ -64,12 +82,16 @@ class WatchFeed {
     Watch watch;           ///< its tiles ascend
     bool is_open = false;  ///< in the superstep that goes on
 
+    [[nodiscard]] bool keeps_instructions() const {
+      return watch.instructions && !watch.as_issued && !watch.tiles.empty();
+    }
     [[nodiscard]] bool sees(TileId tile) const {
       return is_open && std::ranges::binary_search(watch.tiles, tile);
     }
   };
 
   TileArray& tiles_;
+  Room room_;
   std::vector<Watched> watched_;  ///< ascending by entry
   std::vector<Watcher> watchers_;
 };

@@ -14,7 +14,7 @@
 #include "tools/codelet_run.h"
 #include "tools/codelet_spec.h"
 #include "tools/command.h"
-#include "tools/kanata.h"
+#include "report/export/kanata_log.h"
 #include "report/numbers.h"
 #include "tools/outputs.h"
 #include "tools/race_option.h"
@@ -27,6 +27,25 @@ namespace {
 using nlohmann::ordered_json;
 
 /// What one call gave.
+/// The instructions of a call.
+class CallLog : public InstructionObserver {
+ public:
+  explicit CallLog(std::uint32_t workers) : log_(workers) {}
+
+  void issued(const IssuedInstruction& instruction) override { log_.add({instruction}); }
+  [[nodiscard]] const KanataLog& log() const { return log_; }
+  [[nodiscard]] std::string text(const LinkedCode& code) const {
+    std::string text;
+    log_.write(
+        0, [&](const TileInstruction& i) { return code.place_of(i.pc); },
+        [&](std::string_view piece) { text += piece; });
+    return text;
+  }
+
+ private:
+  KanataLog log_;
+};
+
 struct Outcome {
   const CodeletSpec& spec;
   const LinkedCode& code;
@@ -266,7 +285,7 @@ ExitCode run_codelet_command(const Options& options, Answer& answer) {
   std::vector<NamedFile> more;
   for (const std::string& file : headers) more.push_back({"a header of a source", file});
   check_outputs(more, outputs_of(options));
-  KanataTrace trace(machine);
+  CallLog trace(machine.tile.workers);
   SlotCounter counts(machine, options.has("trace") ? &trace : nullptr);
   std::optional<std::uint64_t> most_cycles;
   if (options.has("max-cycles"))
@@ -327,9 +346,10 @@ ExitCode run_codelet_command(const Options& options, Answer& answer) {
   }
   if (const auto file = options.get("trace")) {
     replace_file(*file, trace.text(code));
-    if (trace.left_out() != 0) {
+    if (trace.log().left_out() != 0) {
       answer.add_problem(
-          {{*file, 0, 0}, fmt::format("leaves out the last {} instructions", trace.left_out())});
+          {{*file, 0, 0},
+           fmt::format("leaves out the last {} instructions", trace.log().left_out())});
     }
   }
   print_text(outcome, answer);

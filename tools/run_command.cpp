@@ -124,7 +124,7 @@ TraceWindow window_of(const Options& options, TraceLevel level) {
   TraceWindow window;
   for (const char* name : {"trace-supersteps", "trace-tiles", "trace-ops"}) {
     if (options.has(name) && level < TraceLevel::kVertex) {
-      usage_error(fmt::format("--{} is for --trace vertex", name));
+      usage_error(fmt::format("--{} is for --trace vertex and instruction", name));
     }
   }
   if (const auto supersteps = options.get("trace-supersteps")) {
@@ -137,15 +137,21 @@ TraceWindow window_of(const Options& options, TraceLevel level) {
     for (const std::uint32_t tile : tiles_of("--trace-tiles", *tiles)) kept.push_back(TileId{tile});
   }
   window.operations = options.get("trace-ops").value_or("");
+  if (level >= TraceLevel::kInstruction && !window.tiles) {
+    usage_error(
+        "--trace instruction keeps each instruction of the tiles of --trace-tiles, which is not "
+        "given; `report --view tiles` shows which ones are critical");
+  }
   return window;
 }
 
 Request request_of(const Options& options) {
   const auto level = trace_level(options.get("trace").value_or("superstep"));
   if (!level) {
-    usage_error(fmt::format(
-        "--trace takes summary, superstep, tile or vertex, found '{}'; -o names the file",
-        *options.get("trace")));
+    usage_error(
+        fmt::format("--trace takes summary, superstep, tile, vertex or instruction, found '{}'; -o "
+                    "names the file",
+                    *options.get("trace")));
   }
   Request request{.level = *level,
                   .window = window_of(options, *level),
@@ -405,7 +411,8 @@ Options run_options() {
              "write outfeed0, outfeed1, … there, however the run ends; from a checkpoint on those "
              "of later visits")
       .value("trace-file,o", "FILE", "write the trace there")
-      .value("trace", "LEVEL", "what it keeps: summary, superstep, tile or vertex (superstep)")
+      .value("trace", "LEVEL",
+             "what it keeps: summary, superstep, tile, vertex or instruction (superstep)")
       .value("trace-supersteps", "A:B", "below tile only supersteps A to B - 1")
       .value("trace-tiles", "LIST", "below tile only these, as in 0,17,100-107")
       .value("trace-ops", "PATTERN", "below tile only operations like this shell pattern")

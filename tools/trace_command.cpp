@@ -47,7 +47,7 @@ std::span<const AnswerField> trace_fields() {
       {"cycles", "integer", "cycle", "repair"},
       {"supersteps", "integer", "", "repair, info, validate"},
       {"format_version", "text", "", "info, ls, validate"},
-      {"level", "text", "", "info, ls, validate: summary, superstep or tile"},
+      {"level", "text", "", "info, ls, validate: summary, superstep, tile, vertex or instruction"},
       {"outcome", "text", "", "info: ok, trap, interrupted, oom or running"},
       {"complete", "boolean", "",
        "info, ls, validate: the file is finished, with the totals of what ran"},

@@ -40,6 +40,8 @@ constexpr CsvTable kTables[] = {
     {"compute_profiles", "compute_profile used_tile"},
     {"exchange_profiles", "exchange_profile used_tile"},
     {"vertices", "vertex"},
+    {"instructions", "instruction"},
+    {"opcodes", "opcode"},
 };
 
 const CsvTable& table_named(const std::string& name) {

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "report/export/csv.h"
 #include "report/export/folded.h"
+#include "report/export/kanata.h"
 #include "report/export/perfetto.h"
 #include "report/export/speedscope.h"
 #include "sim/trace/schema.h"
@@ -20,6 +21,8 @@ constexpr ExportFormat kFormats[] = {
     {"folded", "stacks of the program and their cycles, for flamegraph.pl and inferno",
      "window weight", write_folded},
     {"speedscope", "the same for speedscope.app", "window weight", write_speedscope},
+    {"kanata", "instructions of a trace of level instruction, for Konata", "window tiles",
+     write_kanata},
     {"csv", "one table", "window table", write_csv},
 };
 

@@ -17,6 +17,8 @@ void check_program(const TraceFile& trace, const SoundColumns& sound, TraceFindi
 void check_supersteps(const TraceFile& trace, const SoundColumns& sound, TraceFindings& findings);
 /// What workers did, against the rows of tiles.
 void check_vertices(const TraceFile& trace, const SoundColumns& sound, TraceFindings& findings);
+/// Instructions, against the workers that issue them.
+void check_instructions(const TraceFile& trace, const SoundColumns& sound, TraceFindings& findings);
 /// The summary, against what it sums up.
 void check_summary(const TraceFile& trace, const SoundColumns& sound, TraceFindings& findings);
 

@@ -22,8 +22,8 @@ Validation validate_trace(const std::filesystem::path& path) {
   try {
     const TraceFile trace(path);
     result.supersteps = trace.rows(kSupersteps);
-    for (const auto check :
-         {check_values, check_program, check_supersteps, check_vertices, check_summary}) {
+    for (const auto check : {check_values, check_program, check_supersteps, check_vertices,
+                             check_instructions, check_summary}) {
       check(trace, sound, findings);
     }
   } catch (const UserError& error) {

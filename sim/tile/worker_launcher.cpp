@@ -77,7 +77,7 @@ bool WorkerLauncher::take_turn(SupervisorContext& supervisor, Running& running) 
   }
   if (running.step != nullptr) {
     if (runs_ != nullptr) [[unlikely]]
-      runs_->pause(worker.id, instructions());
+      note_pause(worker);
     return true;
   }
   // A fault is dated to the slot of its instruction.
@@ -210,7 +210,24 @@ void WorkerLauncher::end(SupervisorContext& supervisor, const Running& running,
   busy_cycles_ += left - running.first_cycle;
   busy_cycles_of_.at(worker.id) += left - running.first_cycle;
   if (runs_ != nullptr) [[unlikely]]
-    runs_->end(worker.id, left, instructions());
+    note_end(worker, left);
+}
+
+// Apart, so that where nobody looks there is no more than that question.
+
+[[gnu::noinline]] void WorkerLauncher::note_begin(const SupervisorContext& supervisor,
+                                                  const Running& running) {
+  runs_->begin({running.worker->id, running.entry, supervisor.pc, supervisor.calls.step(),
+                running.issue, running.first_cycle},
+               instructions());
+}
+
+[[gnu::noinline]] void WorkerLauncher::note_pause(const WorkerContext& worker) {
+  runs_->pause(worker.id, instructions());
+}
+
+[[gnu::noinline]] void WorkerLauncher::note_end(const WorkerContext& worker, std::uint64_t left) {
+  runs_->end(worker.id, left, instructions());
 }
 
 SupervisorPath& WorkerLauncher::note_launch(const SupervisorContext& supervisor,
@@ -270,10 +287,8 @@ void WorkerLauncher::launch(SupervisorContext& supervisor, std::uint64_t issue,
   const std::uint64_t first_cycle = begin(supervisor, issue, worker, vertex_base);
   Running running{&worker, &path, issue, first_cycle, entry};
   supervisor.slots.start(worker.id, first_cycle);
-  if (runs_ != nullptr) [[unlikely]] {
-    runs_->begin({worker.id, entry, supervisor.pc, supervisor.calls.step(), issue, first_cycle},
-                 instructions());
-  }
+  if (runs_ != nullptr) [[unlikely]]
+    note_begin(supervisor, running);
   if (in_turn_ || path.meets_workers || !running_.empty()) [[unlikely]] {
     if (worker.moded) leave_float_mode();
     if (running_.empty()) last_issued_ = issue;

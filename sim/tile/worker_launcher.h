@@ -153,6 +153,10 @@ class WorkerLauncher {
   }
   /// Some workers are launched at cycle `issue`.
   SupervisorPath& note_launch(const SupervisorContext& supervisor, std::uint64_t issue);
+  /// Of a worker's run, where these are noted.
+  void note_begin(const SupervisorContext& supervisor, const Running& running);
+  void note_pause(const WorkerContext& worker);
+  void note_end(const WorkerContext& worker, std::uint64_t left);
   void launch(SupervisorContext& supervisor, std::uint64_t issue, WorkerContext& worker,
               std::uint32_t entry, std::uint32_t vertex_base, SupervisorPath& path);
   /// Makes `worker` ready for its first instruction; the cycle of that.

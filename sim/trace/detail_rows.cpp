@@ -4,9 +4,13 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 
+#include "isa/table.h"
+#include "sim/trace/schema.h"
 #include "sim/trace/tables.h"
 
 namespace superstep {
@@ -41,8 +45,8 @@ std::string window_problem(const TraceWindow& window, const ProgramImage& image)
                      window.operations, names);
 }
 
-DetailRows::DetailRows(const ProgramImage& image, const TraceWindow& window)
-    : image_(image), window_(window), steps_(image) {
+DetailRows::DetailRows(const ProgramImage& image, const TraceWindow& window, TraceLevel level)
+    : image_(image), window_(window), level_(level), steps_(image) {
   const TraceOperations operations = operations_of(trace_steps(image.info));
   operation_by_step_ = operations.by_step;
   is_kept_ = kept_operations(window, operations);
@@ -56,7 +60,8 @@ DetailRows::DetailRows(const ProgramImage& image, const TraceWindow& window)
 Watch DetailRows::watch() const {
   Watch watch{.first_superstep = window_.first_superstep,
               .last_superstep = window_.end_superstep - 1,
-              .instructions = false,
+              .instructions = level_ >= TraceLevel::kInstruction,
+              .most_instructions = kMostInstructions,
               .worker_runs = true};
   if (window_.tiles) {
     watch.tiles = *window_.tiles;
@@ -74,7 +79,7 @@ std::optional<std::uint32_t> DetailRows::vertex_type(TileId tile, std::uint32_t 
 }
 
 void DetailRows::on_worker_run(TileId tile, const WorkerRun& run) {
-  VertexRow& row = vertices_.emplace_back(VertexRow{run});
+  VertexRow& row = now_.vertices.emplace_back(VertexRow{run});
   row.tile = index(tile);
   row.vertex_type = vertex_type(tile, run.entry);
   row.length = run.end - run.begin;
@@ -95,17 +100,48 @@ void DetailRows::name_steps(std::span<VertexRow> of_tile) const {
   }
 }
 
-std::vector<VertexRow> DetailRows::take(std::uint64_t superstep) {
-  std::vector<VertexRow> rows = std::exchange(vertices_, {});
-  const auto all = std::span(rows);
-  for (std::size_t begin = 0; begin < rows.size();) {
+void DetailRows::on_instruction(TileId tile, const IssuedInstruction& instruction) {
+  const auto opcode = [](std::uint32_t word) -> std::optional<std::uint32_t> {
+    const isa::InstructionInfo* const info = isa::find_instruction(word);
+    if (info == nullptr) return std::nullopt;
+    return static_cast<std::uint32_t>(info->number);
+  };
+  InstructionRow& row = now_.instructions.emplace_back(InstructionRow{instruction});
+  row.tile = index(tile);
+  if (row.context != IssuedInstruction::kSupervisor) row.worker = row.context;
+  row.opcode = opcode(row.words[0]);
+  if (row.instructions == 2) row.aux_opcode = opcode(row.words[1]);
+}
+
+/// A supervisor works for no operation in particular.
+void DetailRows::keep_operations(Rows& rows) const {
+  std::erase_if(rows.vertices, [&](const VertexRow& row) { return !is_kept_[row.operation]; });
+  using Place = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>;  // tile, worker, cycle
+  std::map<Place, std::uint64_t> ends;
+  for (const VertexRow& row : rows.vertices) {
+    ends.emplace(Place(row.tile, row.worker, row.begin), row.end);
+  }
+  std::erase_if(rows.instructions, [&](const InstructionRow& row) {
+    auto run = ends.upper_bound(Place(row.tile, row.context, row.cycle));
+    if (run == ends.begin()) return true;
+    --run;
+    const auto& [tile, worker, begin] = run->first;
+    return tile != row.tile || worker != row.context || row.cycle >= run->second;
+  });
+}
+
+DetailRows::Rows DetailRows::take(std::uint64_t superstep) {
+  Rows rows = std::exchange(now_, {});
+  const auto all = std::span(rows.vertices);
+  for (std::size_t begin = 0; begin < all.size();) {
     std::size_t end = begin;
-    while (end < rows.size() && rows[end].tile == rows[begin].tile) ++end;
+    while (end < all.size() && all[end].tile == all[begin].tile) ++end;
     name_steps(all.subspan(begin, end - begin));
     begin = end;
   }
-  for (VertexRow& row : rows) row.superstep = superstep;
-  std::erase_if(rows, [&](const VertexRow& row) { return !is_kept_[row.operation]; });
+  for (VertexRow& row : rows.vertices) row.superstep = superstep;
+  for (InstructionRow& row : rows.instructions) row.superstep = superstep;
+  if (!window_.operations.empty()) keep_operations(rows);
   return rows;
 }
 

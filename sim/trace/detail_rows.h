@@ -17,13 +17,21 @@ namespace superstep {
 class DetailRows : public Observer {
  public:
   /// The image outlives it.
-  DetailRows(const ProgramImage& image, const TraceWindow& window);
+  DetailRows(const ProgramImage& image, const TraceWindow& window, TraceLevel level);
 
   [[nodiscard]] Watch watch() const override;
   void on_worker_run(TileId tile, const WorkerRun& run) override;
+  void on_instruction(TileId tile, const IssuedInstruction& instruction) override;
+  void on_too_many_instructions() override { now_.has_too_many_instructions = true; }
 
+  /// Of a superstep.
+  struct Rows {
+    std::vector<VertexRow> vertices;
+    std::vector<InstructionRow> instructions;
+    bool has_too_many_instructions = false;
+  };
   /// All that came since the last call, of the superstep of a number.
-  [[nodiscard]] std::vector<VertexRow> take(std::uint64_t superstep);
+  [[nodiscard]] Rows take(std::uint64_t superstep);
 
  private:
   /// A codelet on a tile.
@@ -33,15 +41,18 @@ class DetailRows : public Observer {
   };
 
   void name_steps(std::span<VertexRow> of_tile) const;
+  /// Leaves what belongs to operations of the window.
+  void keep_operations(Rows& rows) const;
   [[nodiscard]] std::optional<std::uint32_t> vertex_type(TileId tile, std::uint32_t pc) const;
 
   const ProgramImage& image_;
   TraceWindow window_;
+  TraceLevel level_;
   StepTable steps_;
   std::vector<std::uint32_t> operation_by_step_;
   std::vector<bool> is_kept_;      ///< by operation
   std::vector<Codelet> codelets_;  ///< ascending by tile, then by pc
-  std::vector<VertexRow> vertices_;
+  Rows now_;
 };
 
 }  // namespace superstep

@@ -45,7 +45,8 @@ std::map<std::string_view, std::uint64_t> whole_rows(const Hdf5File& file) {
       supersteps == 0 ? 0 : read_rows(file, kSupersteps, supersteps - 1, 1).front().number + 1;
   for (const auto& [axis, group] : {std::pair{kLaunches.axes, kLaunches.group},
                                     {kTransfers.axes, kTransfers.group},
-                                    {kVertices.axes, kVertices.group}}) {
+                                    {kVertices.axes, kVertices.group},
+                                    {kInstructions.axes, kInstructions.group}}) {
     if (!rows.contains(axis)) continue;
     std::uint64_t& count = rows[axis];
     count = rows_before(file, std::string(group) + "/superstep", count, behind);

@@ -6,6 +6,7 @@
 
 #include "isa/program_image.h"
 #include "sim/superstep_record.h"
+#include "sim/tile/instruction_observer.h"
 #include "sim/tile/worker_run.h"
 #include "sim/trace/cost_source.h"
 #include "sim/trace/trace.h"
@@ -99,6 +100,19 @@ struct VertexRow : WorkerRun {
   std::uint32_t step = 0, operation = 0;
   std::optional<std::uint32_t> vertex_type = {};
   std::uint64_t length = 0;
+};
+
+/// One row of /instructions.
+struct InstructionRow : IssuedInstruction {
+  std::uint64_t superstep = 0;
+  std::uint32_t tile = 0;
+  std::optional<std::uint32_t> worker = {}, opcode = {}, aux_opcode = {};
+};
+
+/// One row of /machine/opcode.
+struct OpcodeRow {
+  std::string name, syntax;
+  std::uint8_t pipe = 0;  ///< as `kPipes` has it
 };
 
 /// One row of /host.

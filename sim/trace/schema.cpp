@@ -51,11 +51,11 @@ constexpr TracePlot kPlots[] = {
 
 std::span<const TraceColumn> trace_columns() {
   static const std::vector<TraceColumn> columns = columns_of(
-      kMachineText, kTilePlaces, kParameters, kUsedTiles, kOperations, kSteps, kFusedOperations,
+      kMachineText, kTilePlaces, kParameters, kOpcodes, kUsedTiles, kOperations, kSteps,
       kComputeSets, kVertexTypes, kVariables, kCompileEvents, kStreams, kMemoryCategories,
       kMemoryBytes, kTilePeaks, kLiveness, kExchanges, kMessages, kSupersteps, kProfileNumbers,
       kLaunches, kComputeProfiles, kComputePhases, kExchangeProfiles, kExchangePhases, kVertices,
-      kTransfers, kEvents, kReport, kStepSums);
+      kInstructions, kTransfers, kEvents, kReport, kStepSums);
   return columns;
 }
 
@@ -97,14 +97,14 @@ std::string_view name_of(TraceEvent::Kind kind) {
 }
 
 std::optional<TraceLevel> trace_level(std::string_view name) {
-  for (const TraceLevel level : {kSummary, kSuperstep, kTile, kVertex}) {
+  for (const TraceLevel level : {kSummary, kSuperstep, kTile, kVertex, kInstruction}) {
     if (name == name_of(level)) return level;
   }
   return std::nullopt;
 }
 
 std::string_view name_of(TraceLevel level) {
-  constexpr std::string_view kNames[] = {"summary", "superstep", "tile", "vertex"};
+  constexpr std::string_view kNames[] = {"summary", "superstep", "tile", "vertex", "instruction"};
   return kNames[static_cast<std::size_t>(level)];
 }
 
@@ -129,9 +129,12 @@ totals of `/summary`, and the launches of a superstep sum to its compute cycles.
 after the other; `/launches` says how its critical tile's time is shared between them. The stream `goes_on` is a word on each
 tile that decides whether another call comes; the host sends it, as 0, with the arguments of the last call.
 
-At level vertex `/vertices` has what each worker does from launch to exit. A window says of which supersteps, tiles and
+At level vertex `/vertices` has what each worker does from launch to exit, at level instruction `/instructions` what contexts
+issue. A window says of which supersteps, tiles and
 operations (`run --trace-supersteps A:B --trace-tiles LIST --trace-ops PATTERN`); no other rows are there, and all other tables
-are as without one. A launch of all workers is a row for each of them, with one launch_cycle.
+are as without one. A launch of all workers is a row for each of them, with one launch_cycle. Of operations the instructions of their workers are
+kept, of a window without operations those of supervisors too; of a superstep with more than 4,194,304 in the window none are,
+and `/events` says so.
 
 `superstep trace validate` looks whether a file keeps all this, `superstep trace export` gives it to other viewers
 ([exports.md](exports.md)).
@@ -162,7 +165,6 @@ Attributes of `/provenance` (with `config_origin`) are all that may differ betwe
 
 | not there | because |
 |---|---|
-| `/instructions` | they belong to the level instruction, which does not exist yet |
 | positions of tiles in space | no source gives them; row, column and lane are all that timing depends on, and logical numbers are the only ones |
 | reasons of waiting | tiles wait for nothing but the barrier: `wait_cycles` |
 | mean compute cycles | `compute_cycles_sum` is exact; by the length of `program/used_tile` it is the mean |

@@ -26,6 +26,9 @@ constexpr std::uint64_t kSuperstepChunk = 1024;
 constexpr std::uint64_t kDetailChunk = 16384;
 /// Rows of all tiles of a Mk2 are less than the 1 MiB of chunks that HDF5 keeps at hand.
 constexpr std::uint64_t kProfileChunk = 64;
+/// A superstep with more instructions in the window has none of them in the trace: they are in the
+/// host's memory until it ends.
+constexpr std::uint64_t kMostInstructions = std::uint64_t{1} << 22;
 /// A superstep without a tile profile: the trace reached its size limit.
 constexpr std::uint32_t kNoProfile = 0xffffffff;
 /// Of each text of a table that grows.
@@ -38,6 +41,7 @@ constexpr std::uint8_t kControlKind = 3;
 // The names of enumerations.
 inline constexpr std::string_view kStepKinds[] = {"compute", "exchange", "host", "control",
                                                   "loop",    "branch",   "arm"};
+inline constexpr std::string_view kPipes[] = {"main", "aux"};
 inline constexpr std::string_view kDirections[] = {"to_device", "to_host"};
 inline constexpr std::string_view kEventKinds[] = {"warning", "limit", "trap", "oom",
                                                    "interrupted"};
@@ -76,6 +80,13 @@ inline constexpr auto kParameters = fixed_table<ParameterRow>(
            "assumed, also where nobody says, 4 extrapolated, 5 user.",
            kCostSources}
         .since(5));
+
+inline constexpr auto kOpcodes = fixed_table<OpcodeRow>(
+    "/machine/opcode", "opcode", TraceLevel::kInstruction,
+    Column{"opcode", RowNumber<std::uint32_t>{}, "1", "Number of the instruction."}.since(9),
+    Column{"name", &OpcodeRow::name, "", "Its mnemonic."}.since(9),
+    Column{"syntax", &OpcodeRow::syntax, "", "With its operands."}.since(9),
+    Column{"pipe", &OpcodeRow::pipe, "1", "0 main, 1 aux.", kPipes}.since(9));
 
 inline constexpr auto kUsedTiles = fixed_table<TileEntry>(
     "/program", "used_tile", TraceLevel::kSummary,
@@ -505,183 +516,237 @@ inline constexpr auto kVertices = growing_table<VertexRow>(
            "1", "Of the main ones, branches, taken or not."}
         .since(9));
 
-inline constexpr auto kTransfers = growing_table<TransferRow>(
-    "/host", "transfer", TraceLevel::kSuperstep,
-    Column{"transfer", RowNumber<std::uint64_t>{}, "1", "Number of the transfer."},
-    Column{"superstep", &TransferRow::superstep, "1", "Its superstep; rows ascend by it."},
-    Column{"stream", &TransferRow::stream, "1", "Row of /program/stream."},
-    Column{"direction", &TransferRow::direction, "1", "0 to_device, 1 to_host.", kDirections},
-    Column{"bytes", &TransferRow::bytes, "B", "Moved, with padding and copies."},
-    Column{"start_cycle", &TransferRow::start, "cycle",
-           "When its first packet begins on its link, behind the latency of the phase; in traces "
-           "before format 1.5 the first of a direction has that latency."},
-    Column{"cycles", &TransferRow::length, "cycle", "From there to the end of its last packet."},
-    Column{"packets", &TransferRow::packets, "1", "How many packets it took."}.since(5));
-
-inline constexpr auto kEvents = growing_table<TraceEvent>(
-    "/events", "event", TraceLevel::kSummary,
-    Column{"event", RowNumber<std::uint32_t>{}, "1", "Number of the event."},
-    Column{"cycle", &TraceEvent::cycle, "cycle", "When it happened."},
-    Column{"kind", &TraceEvent::kind, "1", "0 warning, 1 limit, 2 trap, 3 oom, 4 interrupted.",
-           kEventKinds},
-    Column{"tile", &TraceEvent::tile, "1", "Its tile, or -1."},
-    Column{"text", &TraceEvent::text, "", "What happened, cut at 120 bytes."});
-
-inline constexpr auto kReport = fixed_table<std::string>(
-    "/summary", "one", TraceLevel::kSummary,
-    Column{"json", std::identity{}, "",
-           "The fields of `superstep report --json`, as one JSON object."});
-
-inline constexpr auto kStepSums = fixed_table<StepSums>(
-    "/summary/step", "step", TraceLevel::kSummary,
-    Column{"count", &StepSums::count, "1", "Supersteps that the step took part in."},
-    Column{
-        "runs", &StepSums::runs, "1",
-        "Executions of the step; more than its supersteps where loops compute without a barrier."}
-        .since(4),
-    Column{"exchange_cycles", &StepSums::exchange, "cycle", "Exchange cycles of the step."},
-    Column{"compute_cycles", &StepSums::compute, "cycle",
-           "Compute cycles of the step, as in /launches."},
-    Column{"sync_cycles", &StepSums::sync, "cycle",
-           "Sync cycles of the step, with those in which its visits to the host begin; in traces "
-           "before format 1.7 these are of the step before them."},
-    Column{"host_cycles", &StepSums::host, "cycle", "Host cycles of the step."},
-    Column{"critical_tile", &StepSums::critical_tile, "1",
-           "Critical tile of the step's longest superstep."},
-    Column{"longest_cycles", &StepSums::longest, "cycle", "Share of the step in that superstep."},
-    Column{"compute_cycles_sum", &StepSums::compute_sum, "cycle",
-           "Compute cycles of the supersteps that begin with the step, added up over tiles."},
-    Column{"compute_cycles_max", &StepSums::compute_max, "cycle",
-           "Most compute cycles of any tile, added up over those supersteps."});
-
-inline constexpr auto kRootAttributes = attributes_of<RootRow>(
-    "/", Column{"format", &RootRow::format, "", "superstep-trace"},
-    Column{"format_version", &RootRow::format_version, "",
-           "Version of this schema; readers accept the same major number."},
-    Column{"level", &RootRow::level, "", "summary, superstep, tile or vertex."},
-    Column{"window_first_superstep", &RootRow::window_first, "1",
-           "Levels below tile: of the first superstep whose rows are kept."}
+inline constexpr auto kInstructions = growing_table<InstructionRow>(
+    "/instructions", "instruction", TraceLevel::kInstruction,
+    Column{"instruction", RowNumber<std::uint64_t>{}, "1",
+           "Number of the row: an instruction, or a bundle of two, that a context issues."}
         .since(9),
-    Column{"window_end_superstep", &RootRow::window_end, "1",
-           "That behind the last one; 2^64 - 1 where it is not bounded."}
+    Column{"superstep", &InstructionRow::superstep, "1",
+           "Its superstep; rows ascend by it, then by cycle, then by tile."}
         .since(9),
-    Column{"window_tiles", &RootRow::window_tiles, "",
-           "Tiles whose rows are kept, as in 0,17,100-107; empty: all."}
+    Column{"cycle", &InstructionRow::cycle, "cycle", "When it issued."}.since(9),
+    Column{"tile", &InstructionRow::tile, "1", "Tile of the context."}.since(9),
+    Column{"worker", &InstructionRow::worker, "1", "The context: a worker, or -1: the supervisor."}
         .since(9),
-    Column{"window_operations", &RootRow::window_operations, "",
-           "Shell pattern of the names of operations whose rows are kept; empty: all."}
+    Column{"pc", &InstructionRow::pc, "1", "Address of its word, or of the first of a bundle."}
         .since(9),
-    Column{"complete", &RootRow::complete, "1",
-           "1 in a finished file, 0 in one that is being written or was cut off."},
-    Column{"outcome", &RootRow::outcome, "",
-           "ok, trap, interrupted, oom (does not fit: program and memory only), or running."},
-    Column{"module", &RootRow::module, "", "Name of the StableHLO module."},
-    Column{"machine", &RootRow::machine, "", "Name of the machine."},
-    Column{"clock_hz", &RootRow::clock_hz, "Hz", "Tile clock."},
-    Column{"ipus", &RootRow::ipus, "1", "Chips."},
-    Column{"tiles", &RootRow::tiles, "1", "Tiles of the chip."},
-    Column{"workers_per_tile", &RootRow::workers, "1", "Worker contexts of a tile."},
-    Column{"tile_memory_bytes", &RootRow::tile_memory_bytes, "B", "Memory of a tile."},
-    Column{
-        "calls", &RootRow::calls, "1",
-        "Calls of the program that were asked for; behind a checkpoint those that were not over."},
-    Column{"begins_inside", &RootRow::begins_inside, "1",
-           "1 where the run goes on from a checkpoint inside a call: what was before is not there."}
-        .since(6),
-    Column{
-        "predicted_cycles", &RootRow::predicted, "cycle",
-        "Device cycles of so many calls by the compiler: compute by its code, exchanges by their "
-        "schedules, barriers; loops with their known trips, or one, branches with the longest arm."}
-        .since(3),
-    Column{"config_sha256", &RootRow::config_sha256, "",
-           "Of /provenance/config_toml, in hexadecimal."},
-    Column{"program_sha256", &RootRow::program_sha256, "",
-           "Of the StableHLO text, in hexadecimal; empty for a program that had none."},
-    Column{"NX_class", &RootRow::nexus_class, "", "NXroot"},
-    Column{"default", &RootRow::plot, "", "plots"});
-
-inline constexpr auto kSummaryAttributes = attributes_of<SummaryRow>(
-    "/summary", Column{"total_cycles", &SummaryRow::total, "cycle", "Cycles of the run."},
-    Column{"device_cycles", &SummaryRow::device, "cycle", "Exchange, compute and sync."},
-    Column{"exchange_cycles", &SummaryRow::exchange, "cycle", "Exchange, over all supersteps."},
-    Column{"compute_cycles", &SummaryRow::compute, "cycle", "Compute, over all supersteps."},
-    Column{"sync_cycles", &SummaryRow::sync, "cycle", "Sync, over all supersteps."},
-    Column{"host_cycles", &SummaryRow::host, "cycle", "Host, over all supersteps."},
-    Column{"exchange_assumed_cycles", member(&SummaryRow::assumed, &AssumedCycles::exchange),
-           "cycle", "Of the exchange cycles, those that rest on assumed or extrapolated numbers."}
-        .since(7),
-    Column{"compute_assumed_cycles", member(&SummaryRow::assumed, &AssumedCycles::compute), "cycle",
-           "Of the compute cycles, likewise."}
-        .since(7),
-    Column{"sync_assumed_cycles", member(&SummaryRow::assumed, &AssumedCycles::sync), "cycle",
-           "Of the sync cycles, likewise."}
-        .since(5),
-    Column{"host_assumed_cycles", member(&SummaryRow::assumed, &AssumedCycles::host), "cycle",
-           "Of the host cycles, likewise."}
-        .since(5),
-    Column{"visits", &SummaryRow::visits, "1", "Visits to the host."}.since(5),
-    Column{"visit_begin_cycles", &SummaryRow::visit_begin, "cycle",
-           "Of the sync cycles, those in which visits to the host begin."}
-        .since(5),
-    Column{"visit_callback_cycles", &SummaryRow::visit_callbacks, "cycle",
-           "Of those, until the host's callbacks are done."}
-        .since(6),
-    Column{"visit_end_cycles", &SummaryRow::visit_end, "cycle",
-           "Of the host cycles, those behind the last packets."}
-        .since(5),
-    Column{"supersteps", &SummaryRow::supersteps, "1", "Number of supersteps."},
-    Column{"instructions", &SummaryRow::instructions, "1",
-           "Issued by all workers; a bundle counts as two."},
-    Column{"aux_instructions", &SummaryRow::aux_instructions, "1",
-           "Of those, those of the auxiliary pipe."}
-        .since(8),
-    Column{"amp_instructions", &SummaryRow::amp_instructions, "1",
-           "Of the auxiliary ones, those of the AMP units."}
-        .since(8),
-    Column{"bytes_exchanged", &SummaryRow::bytes_exchanged, "B",
-           "Written to tile memories by exchanges."},
-    Column{"host_bytes", &SummaryRow::host_bytes, "B", "Moved over the host link."},
-    Column{"flops", &SummaryRow::flops, "flop",
-           "Useful floating-point operations of what ran, by the compiler."},
-    Column{"flop_per_cycle", &SummaryRow::flop_per_cycle, "flop/cycle", "Those, by device cycle."},
-    Column{"tile_balance", &SummaryRow::tile_balance, "1",
-           "Sum of the tiles' mean compute cycles over the sum of their maximum."},
-    Column{"bsp_efficiency", &SummaryRow::bsp_efficiency, "1",
-           "Sum of the tiles' mean compute cycles over device cycles."},
-    Column{"worst_tile", &SummaryRow::worst_tile, "1", "Tile with most memory in use."},
-    Column{"peak_tile_bytes", &SummaryRow::peak_tile_bytes, "B", "Memory in use there."},
-    Column{"trap", &SummaryRow::trap, "", "The trap that ended the run, or empty."},
-    Column{"trap_kind", &SummaryRow::trap_kind, "", "Its kind, or empty."});
-
-/// Every dataset of the format, in file order: what repair and documentation go by.
-[[nodiscard]] std::span<const TraceColumn> trace_columns();
-/// Groups, each before those inside it.
-[[nodiscard]] std::span<const std::string> trace_groups();
-/// The dimension scale of an axis, by path; empty for an axis of one, and for several axes.
-[[nodiscard]] std::string_view scale_of(std::string_view axis);
-
-/// Whether a dataset or a group is made when the run ends.
-[[nodiscard]] bool is_of_end(std::string_view path);
-
-/// One attribute of a group.
-struct TraceAttribute {
-  std::string_view object;
-  std::string_view name;
-  Hdf5Type type;
-  std::string_view unit;
-  std::string_view meaning;
-  unsigned minor;  ///< of the format 1.x that brought it
-};
-[[nodiscard]] std::span<const TraceAttribute> trace_attributes();
-
-/// A view of the data for NeXus readers: a group of links.
-struct TracePlot {
-  std::string_view name, title;
-  std::string_view signal;     ///< path
-  std::string_view auxiliary;  ///< paths of further signals, separated by spaces
-  std::string_view axes;       ///< as in the column of the signal
-  TraceLevel level;
-};
-[[nodiscard]] std::span<const TracePlot> trace_plots();
-
+    Column{"opcode", &InstructionRow::opcode, "1",
+           "Row of /machine/opcode; of a bundle that of the main pipe. -1 of no known instruction."}
+        .since(9),
+    Column{"aux_opcode", &InstructionRow::aux_opcode, "1",
+           "That of the auxiliary pipe of a bundle, else -1."}
+        .since(9),
+    Column{"word", [](auto& row) -> auto& { return row.words[0];
 }  // namespace superstep
+, "1", "Its word."
+}
+.since(9), Column{"aux_word", [](auto& row) -> auto& {return row.words[1];
+}
+, "1", "The second word of a bundle, else 0."
+}
+        .since(9),
+    Column{"instructions", &InstructionRow::instructions, "1", "2 of a bundle, else 1."}.since(9),
+    Column{"cycles", &InstructionRow::cycles, "cycle",
+           "From its issue until the next one of its context could."}
+        .since(9),
+    Column{"register_wait_cycles", &InstructionRow::register_wait, "cycle",
+           "Supervisor: before its issue, for a register."}
+        .since(9),
+    Column{"slot_wait_cycles", &InstructionRow::slot_wait, "cycle",
+           "Supervisor: behind these, for a slot that no worker has."}
+        .since(9));
+
+        inline constexpr auto kTransfers = growing_table<TransferRow>(
+            "/host", "transfer", TraceLevel::kSuperstep,
+            Column{"transfer", RowNumber<std::uint64_t>{}, "1", "Number of the transfer."},
+            Column{"superstep", &TransferRow::superstep, "1", "Its superstep; rows ascend by it."},
+            Column{"stream", &TransferRow::stream, "1", "Row of /program/stream."},
+            Column{"direction", &TransferRow::direction, "1", "0 to_device, 1 to_host.",
+                   kDirections},
+            Column{"bytes", &TransferRow::bytes, "B", "Moved, with padding and copies."},
+            Column{"start_cycle", &TransferRow::start, "cycle",
+                   "When its first packet begins on its link, behind the latency of the phase; in "
+                   "traces "
+                   "before format 1.5 the first of a direction has that latency."},
+            Column{"cycles", &TransferRow::length, "cycle",
+                   "From there to the end of its last packet."},
+            Column{"packets", &TransferRow::packets, "1", "How many packets it took."}.since(5));
+
+        inline constexpr auto kEvents = growing_table<TraceEvent>(
+            "/events", "event", TraceLevel::kSummary,
+            Column{"event", RowNumber<std::uint32_t>{}, "1", "Number of the event."},
+            Column{"cycle", &TraceEvent::cycle, "cycle", "When it happened."},
+            Column{"kind", &TraceEvent::kind, "1",
+                   "0 warning, 1 limit, 2 trap, 3 oom, 4 interrupted.", kEventKinds},
+            Column{"tile", &TraceEvent::tile, "1", "Its tile, or -1."},
+            Column{"text", &TraceEvent::text, "", "What happened, cut at 120 bytes."});
+
+        inline constexpr auto kReport = fixed_table<std::string>(
+            "/summary", "one", TraceLevel::kSummary,
+            Column{"json", std::identity{}, "",
+                   "The fields of `superstep report --json`, as one JSON object."});
+
+        inline constexpr auto kStepSums = fixed_table<StepSums>(
+            "/summary/step", "step", TraceLevel::kSummary,
+            Column{"count", &StepSums::count, "1", "Supersteps that the step took part in."},
+            Column{"runs", &StepSums::runs, "1",
+                   "Executions of the step; more than its supersteps where loops compute without a "
+                   "barrier."}
+                .since(4),
+            Column{"exchange_cycles", &StepSums::exchange, "cycle", "Exchange cycles of the step."},
+            Column{"compute_cycles", &StepSums::compute, "cycle",
+                   "Compute cycles of the step, as in /launches."},
+            Column{"sync_cycles", &StepSums::sync, "cycle",
+                   "Sync cycles of the step, with those in which its visits to the host begin; in "
+                   "traces "
+                   "before format 1.7 these are of the step before them."},
+            Column{"host_cycles", &StepSums::host, "cycle", "Host cycles of the step."},
+            Column{"critical_tile", &StepSums::critical_tile, "1",
+                   "Critical tile of the step's longest superstep."},
+            Column{"longest_cycles", &StepSums::longest, "cycle",
+                   "Share of the step in that superstep."},
+            Column{
+                "compute_cycles_sum", &StepSums::compute_sum, "cycle",
+                "Compute cycles of the supersteps that begin with the step, added up over tiles."},
+            Column{"compute_cycles_max", &StepSums::compute_max, "cycle",
+                   "Most compute cycles of any tile, added up over those supersteps."});
+
+        inline constexpr auto kRootAttributes = attributes_of<RootRow>(
+            "/", Column{"format", &RootRow::format, "", "superstep-trace"},
+            Column{"format_version", &RootRow::format_version, "",
+                   "Version of this schema; readers accept the same major number."},
+            Column{"level", &RootRow::level, "",
+                   "summary, superstep, tile, vertex or instruction."},
+            Column{"window_first_superstep", &RootRow::window_first, "1",
+                   "Levels below tile: of the first superstep whose rows are kept."}
+                .since(9),
+            Column{"window_end_superstep", &RootRow::window_end, "1",
+                   "That behind the last one; 2^64 - 1 where it is not bounded."}
+                .since(9),
+            Column{"window_tiles", &RootRow::window_tiles, "",
+                   "Tiles whose rows are kept, as in 0,17,100-107; empty: all."}
+                .since(9),
+            Column{"window_operations", &RootRow::window_operations, "",
+                   "Shell pattern of the names of operations whose rows are kept; empty: all."}
+                .since(9),
+            Column{"complete", &RootRow::complete, "1",
+                   "1 in a finished file, 0 in one that is being written or was cut off."},
+            Column{
+                "outcome", &RootRow::outcome, "",
+                "ok, trap, interrupted, oom (does not fit: program and memory only), or running."},
+            Column{"module", &RootRow::module, "", "Name of the StableHLO module."},
+            Column{"machine", &RootRow::machine, "", "Name of the machine."},
+            Column{"clock_hz", &RootRow::clock_hz, "Hz", "Tile clock."},
+            Column{"ipus", &RootRow::ipus, "1", "Chips."},
+            Column{"tiles", &RootRow::tiles, "1", "Tiles of the chip."},
+            Column{"workers_per_tile", &RootRow::workers, "1", "Worker contexts of a tile."},
+            Column{"tile_memory_bytes", &RootRow::tile_memory_bytes, "B", "Memory of a tile."},
+            Column{"calls", &RootRow::calls, "1",
+                   "Calls of the program that were asked for; behind a checkpoint those that were "
+                   "not over."},
+            Column{"begins_inside", &RootRow::begins_inside, "1",
+                   "1 where the run goes on from a checkpoint inside a call: what was before is "
+                   "not there."}
+                .since(6),
+            Column{"predicted_cycles", &RootRow::predicted, "cycle",
+                   "Device cycles of so many calls by the compiler: compute by its code, exchanges "
+                   "by their "
+                   "schedules, barriers; loops with their known trips, or one, branches with the "
+                   "longest arm."}
+                .since(3),
+            Column{"config_sha256", &RootRow::config_sha256, "",
+                   "Of /provenance/config_toml, in hexadecimal."},
+            Column{"program_sha256", &RootRow::program_sha256, "",
+                   "Of the StableHLO text, in hexadecimal; empty for a program that had none."},
+            Column{"NX_class", &RootRow::nexus_class, "", "NXroot"},
+            Column{"default", &RootRow::plot, "", "plots"});
+
+        inline constexpr auto kSummaryAttributes = attributes_of<SummaryRow>(
+            "/summary", Column{"total_cycles", &SummaryRow::total, "cycle", "Cycles of the run."},
+            Column{"device_cycles", &SummaryRow::device, "cycle", "Exchange, compute and sync."},
+            Column{"exchange_cycles", &SummaryRow::exchange, "cycle",
+                   "Exchange, over all supersteps."},
+            Column{"compute_cycles", &SummaryRow::compute, "cycle",
+                   "Compute, over all supersteps."},
+            Column{"sync_cycles", &SummaryRow::sync, "cycle", "Sync, over all supersteps."},
+            Column{"host_cycles", &SummaryRow::host, "cycle", "Host, over all supersteps."},
+            Column{"exchange_assumed_cycles",
+                   member(&SummaryRow::assumed, &AssumedCycles::exchange), "cycle",
+                   "Of the exchange cycles, those that rest on assumed or extrapolated numbers."}
+                .since(7),
+            Column{"compute_assumed_cycles", member(&SummaryRow::assumed, &AssumedCycles::compute),
+                   "cycle", "Of the compute cycles, likewise."}
+                .since(7),
+            Column{"sync_assumed_cycles", member(&SummaryRow::assumed, &AssumedCycles::sync),
+                   "cycle", "Of the sync cycles, likewise."}
+                .since(5),
+            Column{"host_assumed_cycles", member(&SummaryRow::assumed, &AssumedCycles::host),
+                   "cycle", "Of the host cycles, likewise."}
+                .since(5),
+            Column{"visits", &SummaryRow::visits, "1", "Visits to the host."}.since(5),
+            Column{"visit_begin_cycles", &SummaryRow::visit_begin, "cycle",
+                   "Of the sync cycles, those in which visits to the host begin."}
+                .since(5),
+            Column{"visit_callback_cycles", &SummaryRow::visit_callbacks, "cycle",
+                   "Of those, until the host's callbacks are done."}
+                .since(6),
+            Column{"visit_end_cycles", &SummaryRow::visit_end, "cycle",
+                   "Of the host cycles, those behind the last packets."}
+                .since(5),
+            Column{"supersteps", &SummaryRow::supersteps, "1", "Number of supersteps."},
+            Column{"instructions", &SummaryRow::instructions, "1",
+                   "Issued by all workers; a bundle counts as two."},
+            Column{"aux_instructions", &SummaryRow::aux_instructions, "1",
+                   "Of those, those of the auxiliary pipe."}
+                .since(8),
+            Column{"amp_instructions", &SummaryRow::amp_instructions, "1",
+                   "Of the auxiliary ones, those of the AMP units."}
+                .since(8),
+            Column{"bytes_exchanged", &SummaryRow::bytes_exchanged, "B",
+                   "Written to tile memories by exchanges."},
+            Column{"host_bytes", &SummaryRow::host_bytes, "B", "Moved over the host link."},
+            Column{"flops", &SummaryRow::flops, "flop",
+                   "Useful floating-point operations of what ran, by the compiler."},
+            Column{"flop_per_cycle", &SummaryRow::flop_per_cycle, "flop/cycle",
+                   "Those, by device cycle."},
+            Column{"tile_balance", &SummaryRow::tile_balance, "1",
+                   "Sum of the tiles' mean compute cycles over the sum of their maximum."},
+            Column{"bsp_efficiency", &SummaryRow::bsp_efficiency, "1",
+                   "Sum of the tiles' mean compute cycles over device cycles."},
+            Column{"worst_tile", &SummaryRow::worst_tile, "1", "Tile with most memory in use."},
+            Column{"peak_tile_bytes", &SummaryRow::peak_tile_bytes, "B", "Memory in use there."},
+            Column{"trap", &SummaryRow::trap, "", "The trap that ended the run, or empty."},
+            Column{"trap_kind", &SummaryRow::trap_kind, "", "Its kind, or empty."});
+
+        /// Every dataset of the format, in file order: what repair and documentation go by.
+        [[nodiscard]] std::span<const TraceColumn> trace_columns();
+        /// Groups, each before those inside it.
+        [[nodiscard]] std::span<const std::string> trace_groups();
+        /// The dimension scale of an axis, by path; empty for an axis of one, and for several axes.
+        [[nodiscard]] std::string_view scale_of(std::string_view axis);
+
+        /// Whether a dataset or a group is made when the run ends.
+        [[nodiscard]] bool is_of_end(std::string_view path);
+
+        /// One attribute of a group.
+        struct TraceAttribute {
+          std::string_view object;
+          std::string_view name;
+          Hdf5Type type;
+          std::string_view unit;
+          std::string_view meaning;
+          unsigned minor;  ///< of the format 1.x that brought it
+        };
+        [[nodiscard]] std::span<const TraceAttribute> trace_attributes();
+
+        /// A view of the data for NeXus readers: a group of links.
+        struct TracePlot {
+          std::string_view name, title;
+          std::string_view signal;     ///< path
+          std::string_view auxiliary;  ///< paths of further signals, separated by spaces
+          std::string_view axes;       ///< as in the column of the signal
+          TraceLevel level;
+        };
+        [[nodiscard]] std::span<const TracePlot> trace_plots();
+
+        }  // namespace superstep

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/number_ranges.h"
 #include "base/sha256.h"
+#include "isa/table.h"
 #include "isa/timing.h"
 #include "sim/host/feeds.h"
 #include "sim/sync/barrier.h"
@@ -31,6 +32,15 @@ std::vector<ParameterRow> parameter_rows(const MachineConfig& machine,
   std::vector<ParameterRow> rows;
   for (const ConfigNumber& number : config_numbers(machine)) {
     rows.push_back({number, cost_source(sources, number.key)});
+  }
+  return rows;
+}
+
+std::vector<OpcodeRow> opcode_rows() {
+  std::vector<OpcodeRow> rows;
+  for (const isa::InstructionInfo& info : isa::instruction_table()) {
+    rows.push_back({std::string(info.mnemonic), std::string(info.spec.syntax),
+                    static_cast<std::uint8_t>(info.spec.pipe == isa::Pipe::kMain ? 0 : 1)});
   }
   return rows;
 }
@@ -293,6 +303,7 @@ void write_tables(Hdf5File& file, const ProgramImage& image, const TraceOptions&
   write_table(file, kTilePlaces, places_of(image.machine));
   write_table(file, kParameters, parameter_rows(image.machine, options.sources));
   write_table(file, kUsedTiles, image.entries);
+  if (options.level >= TraceLevel::kInstruction) write_table(file, kOpcodes, opcode_rows());
   const std::vector<StepInfo> steps = trace_steps(image.info);
   const TraceOperations operations = operations_of(steps);
   write_table(file, kOperations, operation_rows(image.info, steps, operations));

@@ -20,9 +20,9 @@
 namespace superstep {
 
 /// How much of a run its trace keeps; each level holds the one before it.
-enum class TraceLevel : std::uint8_t { kSummary, kSuperstep, kTile, kVertex };
+enum class TraceLevel : std::uint8_t { kSummary, kSuperstep, kTile, kVertex, kInstruction };
 
-/// The level of a name, `summary`, `superstep`, `tile` or `vertex`; empty for any other.
+/// The level of a name, as `superstep`; empty for any other.
 [[nodiscard]] std::optional<TraceLevel> trace_level(std::string_view name);
 [[nodiscard]] std::string_view name_of(TraceLevel level);
 

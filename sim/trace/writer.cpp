@@ -100,6 +100,7 @@ struct TraceWriter::State {
   GrowingTable<kProfileNumbers> profile_numbers;
   GrowingTable<kLaunches> launches;
   GrowingTable<kVertices> vertices;
+  GrowingTable<kInstructions> instructions;
   GrowingTable<kTransfers> transfers;
   GrowingTable<kEvents> events;
   Profiles<kComputeProfiles, kComputePhases> compute_profiles;
@@ -110,7 +111,7 @@ struct TraceWriter::State {
   std::optional<DetailRows> detail;  ///< at levels below tile
   std::uint64_t detail_in_file = 0;  ///< rows
   bool keeps_tiles;                  ///< what level tile and those below it add
-  bool is_warned = false;
+  bool is_warned = false, has_left_out_instructions = false;
 
   State(std::filesystem::path p, const TraceOptions& o, const ProgramImage& image)
       : path(link_target(p)),
@@ -124,7 +125,7 @@ struct TraceWriter::State {
         profiles_by_step(recorder.steps().size()),
         tile_peaks(image.info.tile_peaks),
         keeps_tiles(o.level >= TraceLevel::kTile) {
-    if (o.level >= TraceLevel::kVertex) detail.emplace(image, o.window);
+    if (o.level >= TraceLevel::kVertex) detail.emplace(image, o.window, o.level);
     for (const Stream& stream : image.streams) {
       direction_by_stream.push_back(direction_of(stream));
     }
@@ -140,11 +141,18 @@ struct TraceWriter::State {
     return column.level <= std::max(options.level, TraceLevel::kSuperstep);
   }
 
-  /// Rows of levels below tile, of the superstep of a number.
-  void add_detail(std::uint64_t number) {
-    for (const VertexRow& row : detail->take(number)) {
-      if (keeps_tiles) vertices.add(row);
-    }
+  /// Rows of levels below tile, of a superstep that has ended.
+  void add_detail(const SuperstepRecord& record) {
+    const DetailRows::Rows rows = detail->take(record.number);
+    if (!keeps_tiles) return;
+    for (const VertexRow& row : rows.vertices) vertices.add(row);
+    for (const InstructionRow& row : rows.instructions) instructions.add(row);
+    if (!rows.has_too_many_instructions || has_left_out_instructions) return;
+    has_left_out_instructions = true;
+    add_event(TraceEvent::Kind::kLimit, record.begin, -1,
+              fmt::format("superstep {} has more than {} instructions in the window: none of them "
+                          "are kept, nor of others like it",
+                          record.number, kMostInstructions));
   }
 
   void warn_if_window_is_empty() {
@@ -194,7 +202,7 @@ struct TraceWriter::State {
   [[nodiscard]] bool flush_is_due() const {
     // There may be many rows of one superstep.
     constexpr std::uint64_t kMostPending = std::uint64_t{1} << 18;
-    if (vertices.rows() - detail_in_file >= kMostPending) return true;
+    if (vertices.rows() + instructions.rows() - detail_in_file >= kMostPending) return true;
     if (rows <= 64) return std::has_single_bit(rows);
     if (rows <= 4 * kSuperstepChunk) return rows % 64 == 0;
     return rows % kSuperstepChunk == 0;
@@ -206,7 +214,8 @@ struct TraceWriter::State {
     exchange_profiles.flush(file, used_tiles);
     flush_events();
     vertices.flush(file);
-    detail_in_file = vertices.rows();
+    instructions.flush(file);
+    detail_in_file = vertices.rows() + instructions.rows();
     launches.flush(file);
     transfers.flush(file);
     profile_numbers.flush(file);
@@ -268,7 +277,7 @@ void TraceWriter::on_superstep(const SuperstepRecord& record) {
                          .start = record.begin + transfer.begin,
                          .length = transfer.end - transfer.begin});
   }
-  if (state.detail) state.add_detail(record.number);
+  if (state.detail) state.add_detail(record);
   if (state.options.level >= TraceLevel::kTile) {
     SUPERSTEP_CHECK(record.tiles != nullptr && record.tiles->size() == state.used_tiles,
                     "a superstep without its tiles");

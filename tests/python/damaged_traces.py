@@ -16,7 +16,7 @@ except ImportError as missing:
     sys.exit(77)
 
 OK, DAMAGED = 0, 7
-LEVELS = ("vertex", "tile", "superstep", "summary")
+LEVELS = ("instruction", "vertex", "tile", "superstep", "summary")
 RUN = "models/linear_regression/train_step.mlir -m tiny4 --input models/linear_regression/train.h5 --repeat 3"
 
 
@@ -68,6 +68,11 @@ def shortened(file, rows):
     for column in file["vertices"].values():
         if column.shape[0] > rows and column.name.startswith("/vertices/"):
             column.resize((column.shape[0] - rows,))
+
+
+def moved_instruction(file):
+    """The first of worker 0 is one of worker 1."""
+    file["instructions/worker"][int(np.flatnonzero(file["instructions/worker"][:] == 0)[0])] = 1
 
 
 DAMAGES = {  # and what is said of each
@@ -168,6 +173,17 @@ VERTEX_DAMAGES = {
     "workers that are left out": (lambda f: shortened(f, 9), "/supersteps/instructions["),
 }
 
+INSTRUCTION_DAMAGES = {
+    "order of instructions": (element("instructions/cycle", 30, 0), "/instructions/cycle[30] is 0"),
+    "an instruction of no superstep": (element("instructions/superstep", -1, 99), "is behind the last superstep"),
+    "a context": (element("instructions/worker", 30, 6), "/instructions/worker[30] is 6, but there are 6 workers"),
+    "an opcode": (element("instructions/opcode", 30, 9999), "/instructions/opcode[30] is 9999, but there are "),
+    "an opcode of a bundle": (element("instructions/aux_opcode", 30, 9999), "/instructions/aux_opcode[30] is 9999, but there are "),
+    "instructions of a bundle": (element("instructions/instructions", 30, 3), "/instructions/instructions[30] is 3, but of "),
+    "an instruction of another worker": (moved_instruction, "but its /instructions are "),
+    "a tile of an instruction": (element("instructions/tile", 30, 9), "/instructions/tile[30] is 9, which has no program"),
+}
+
 
 class DamagedTraces(unittest.TestCase):
     @classmethod
@@ -175,6 +191,7 @@ class DamagedTraces(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         for level in LEVELS:
             command = [sys.argv[1], "run", *RUN.split(), "--trace", level, "-q", "-o", cls.at(level)]
+            command += ["--trace-tiles", "0-3"] if level == "instruction" else []
             subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
     @classmethod
@@ -198,7 +215,7 @@ class DamagedTraces(unittest.TestCase):
         return done.returncode, done.stderr
 
     def test_each_damage_is_found_where_it_is(self):
-        for level, damages in (("tile", DAMAGES), ("vertex", VERTEX_DAMAGES)):
+        for level, damages in (("tile", DAMAGES), ("vertex", VERTEX_DAMAGES), ("instruction", INSTRUCTION_DAMAGES)):
             for what, (damage, said) in damages.items():
                 with self.subTest(what=what):
                     code, errors = self.validate(damage, level=level)
@@ -231,7 +248,7 @@ class DamagedTraces(unittest.TestCase):
             # Columns are written one after the other.
             file["supersteps/flops"].resize((9,))
 
-        for level in ("tile", "vertex"):
+        for level in ("tile", "vertex", "instruction"):
             self.assertEqual(self.validate(killed, level=level), (OK, ""), level)
 
     def test_an_older_format_has_what_it_had(self):

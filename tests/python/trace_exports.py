@@ -28,6 +28,7 @@ RUNS = {
     "loops": "models/kmeans/kmeans.mlir -m tiny4 --input random:1 --trace tile",
     "nested": "models/eigenvalues/frequencies.mlir -m tiny4 --input random:1 --trace tile",
     "workers": "models/linear_regression/train_step.mlir -m tiny4 --input random:1 --repeat 3 --trace vertex",
+    "instructions": "models/linear_regression/train_step.mlir -m tiny4 --input random:1 --trace instruction --trace-tiles 0-2 --trace-supersteps 2:5",
     "summary": "models/quickstart/affine.mlir -m tiny4 --input random:1 --trace summary",
     "supersteps": "models/quickstart/affine.mlir -m tiny4 --input random:1 --trace superstep",
 }
@@ -469,8 +470,44 @@ class Exports(unittest.TestCase):
                     if file and name in places:
                         self.assertEqual(places[name], (file, int(line)))
 
+    def test_kanata_has_each_instruction_from_its_issue_to_the_next(self):
+        for words, tiles in (((), (0, 1, 2)), (("--tiles", "1", "--window", "3:4"), (1,))):
+            with self.subTest(words=words):
+                trace = Trace(self.at("instructions.h5"))
+                issued = {name: column[:] for name, column in trace.file["instructions"].items()}
+                opcodes, workers = texts(trace.file["machine/opcode/name"][:]), trace.file.attrs["workers_per_tile"]
+                expected = []
+                for i in range(len(issued["instruction"])):
+                    row = {name: int(column[i]) for name, column in issued.items()}
+                    if row["tile"] not in tiles or (words and row["superstep"] != 3):
+                        continue
+                    context = workers if row["worker"] < 0 else row["worker"]
+                    thread = tiles.index(row["tile"]) * (workers + 1) + context
+                    begin = row["cycle"] - row["register_wait_cycles"] - row["slot_wait_cycles"]
+                    expected.append((begin, row["cycle"], row["cycle"] + row["cycles"], thread, row["pc"]))
+                found, now = {}, None
+                for line in Path(self.export("instructions", "kanata", *words)).read_text().splitlines()[1:]:
+                    kind, *rest = line.split("\t")
+                    if kind == "C=":
+                        now = int(rest[0])
+                    elif kind == "C":
+                        now += int(rest[0])
+                    elif kind == "I":
+                        found[rest[0]] = [now, None, None, int(rest[2]), None]
+                    elif kind == "S" and rest[2] == "X":
+                        found[rest[0]][1] = now
+                    elif kind == "L" and rest[1] == "1":
+                        found[rest[0]][4] = int(rest[2].rsplit("pc ", 1)[1], 16)
+                    elif kind == "L":
+                        self.assertTrue(any(f" {name}" in rest[2] for name in (*opcodes, "nop", "mov", "get", "put", "zero")), line)
+                    elif kind == "R":
+                        found[rest[0]][2] = now
+                self.assertEqual(sorted(map(tuple, found.values())), sorted(expected))
+
     def test_tables_are_the_columns_of_the_trace(self):
-        for run, (table, axes) in [(run, item) for run in ("calls", "loops") for item in TABLES.items()] + [("workers", ("vertices", "vertex"))]:
+        for run, (table, axes) in [(run, item) for run in ("calls", "loops") for item in TABLES.items()] + [
+            ("workers", ("vertices", "vertex")), ("instructions", ("instructions", "instruction")), ("instructions", ("opcodes", "opcode"))
+        ]:
             with self.subTest(run=run, table=table):
                 with open(self.export(run, "csv", "--table", table), newline="") as file:
                     head, *rows = csv.reader(file)
@@ -503,10 +540,12 @@ class Exports(unittest.TestCase):
         self.assertIn("has no launches: they are in traces of level superstep", self.refused("summary", "csv", "--table", "launches"))
         self.assertIn("has no messages: they are in traces of level tile", self.refused("supersteps", "csv", "--table", "messages"))
         self.assertIn("they are in traces of level tile", self.refused("supersteps", "perfetto", "--tiles", "0"))
+        self.assertIn("has no instructions: they are in traces of level instruction", self.refused("workers", "kanata"))
+        self.assertIn("has no instructions of these tiles", self.refused("instructions", "kanata", "--tiles", "3"))
         self.assertIn("has no program on tile 60000", self.refused("calls", "perfetto", "--tiles", "60000"))
 
     def test_what_is_wrong_with_the_words_is_said(self):
-        self.assertIn("there is no format 'svg'; there are perfetto, folded, speedscope, csv", self.refused("calls", "svg"))
+        self.assertIn("there is no format 'svg'; there are perfetto, folded, speedscope, kanata, csv", self.refused("calls", "svg"))
         self.assertIn("did you mean 'steps'?", self.refused("calls", "csv", "--table", "stesp"))
         self.assertIn("--tiles is not for --to csv", self.refused("calls", "csv", "--tiles", "0"))
         self.assertIn("--weight takes critical or work", self.refused("calls", "folded", "--weight", "heavy"))

@@ -36,7 +36,7 @@ class TraceReaders(unittest.TestCase):
         cls.path = str(Path(cls.folder.name) / "run.h5")
         model = "models/linear_regression/"
         command = [sys.argv[1], "run", model + "train_step.mlir", "-m", "tiny4", "--input", model + "train.h5"]
-        command += ["--repeat", "3", "--trace", "vertex", "-q", "-o", cls.path]
+        command += ["--repeat", "3", "--trace", "instruction", "--trace-tiles", "0,3", "-q", "-o", cls.path]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
 
     @classmethod

@@ -205,7 +205,10 @@ class Watcher : public Observer {
     issued.emplace_back(tile, instruction);
   }
 
+  void on_too_many_instructions() override { ++too_many; }
+
   std::vector<std::pair<TileId, IssuedInstruction>> issued;
+  int too_many = 0;
 
  private:
   Watch watch_;
@@ -227,6 +230,29 @@ TEST(Simulation, ObserversSeeTheInstructionsOfTheTilesAndSuperstepsThatTheyWatch
   EXPECT_EQ(both.issued[0].second.cycle, both.issued[1].second.cycle);
   Watcher none({.tiles = {TileId{9}}});
   EXPECT_THROW(sim.observe(none), MalformedInput);
+}
+
+TEST(Simulation, ObserversSeeNoInstructionOfASuperstepThatHasMoreThanTheyWant) {
+  ProgramImage image = image_of(2);
+  for (std::uint32_t tile = 0; tile < 2; ++tile) {
+    add_program(image, tile,
+                "setzi $m1, 1\n sync 3\n" + std::string(tile == 0 ? "" : " nop\n") +
+                    " setzi $m2, 2\n sync 3\n setzi $m3, 3\n sync 4\n");
+  }
+  Simulation sim(image, {.threads = 2});
+  Watcher four({.tiles = {TileId{0}, TileId{1}}, .most_instructions = 4});
+  sim.observe(four);
+  ASSERT_EQ(sim.run().kind, StopKind::kEnd);
+  EXPECT_EQ(four.too_many, 1) << "the second superstep has five";
+  EXPECT_TRUE(std::ranges::none_of(four.issued, [](const auto& issued) {
+    return issued.second.pc >= kCode + 8 && issued.second.pc < kCode + 16;
+  }));
+  Simulation again(image);
+  Watcher five({.tiles = {TileId{0}, TileId{1}}, .most_instructions = 5});
+  again.observe(five);
+  ASSERT_EQ(again.run().kind, StopKind::kEnd);
+  EXPECT_EQ(five.too_many, 0);
+  EXPECT_EQ(five.issued.size(), four.issued.size() + 5);
 }
 
 TEST(Simulation, ObserversSeeNothingBehindATrap) {

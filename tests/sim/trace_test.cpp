@@ -81,7 +81,7 @@ SuperstepRecord superstep(std::uint64_t k, std::vector<TilePhase>& tiles) {
 }
 
 constexpr TraceLevel kLevels[] = {TraceLevel::kSummary, TraceLevel::kSuperstep, TraceLevel::kTile,
-                                  TraceLevel::kVertex};
+                                  TraceLevel::kVertex, TraceLevel::kInstruction};
 
 /// Gives the writer superstep `k`, in which workers of each tile run.
 void add_superstep(TraceWriter& writer, std::uint64_t k) {
@@ -89,6 +89,9 @@ void add_superstep(TraceWriter& writer, std::uint64_t k) {
     if (writer.observer() == nullptr) break;
     for (const std::uint32_t worker : {0U, 1U}) {
       const std::uint64_t begin = 100 * k + 12 + worker;
+      if (writer.observer()->watch().instructions) {
+        writer.observer()->on_instruction(TileId{tile}, {.context = worker, .cycle = begin});
+      }
       writer.observer()->on_worker_run(
           TileId{tile},
           {.worker = worker, .launch = 100 * k + 10, .begin = begin, .end = begin + 6});
@@ -457,6 +460,8 @@ TEST(Trace, SurvivesAKilledWriterUpToItsLastFlush) {
     const auto of = file.read_all<std::uint64_t>("/vertices/superstep", Hdf5Type::kU64);
     ASSERT_EQ(of.size(), 4 * 2 * kSuperstepChunk) << "of whole supersteps";
     EXPECT_EQ(of.back(), 2 * kSuperstepChunk - 1);
+    if (level < TraceLevel::kInstruction) continue;
+    EXPECT_EQ(file.read_all<std::uint64_t>("/instructions/superstep", Hdf5Type::kU64), of);
   }
 }
 

@@ -82,8 +82,8 @@ TEST(RunRecorder, SaysWhatTheTraceSays) {
                               {"models/linear_regression/train_step.mlir", "tiny4", 7},
                               {"models/digits_mlp/train_step.mlir", "small64", 3}};
   for (const Program& program : programs) {
-    for (const TraceLevel level :
-         {TraceLevel::kSummary, TraceLevel::kSuperstep, TraceLevel::kTile, TraceLevel::kVertex}) {
+    for (const TraceLevel level : {TraceLevel::kSummary, TraceLevel::kSuperstep, TraceLevel::kTile,
+                                   TraceLevel::kVertex, TraceLevel::kInstruction}) {
       for (const End end : {End::kOk, End::kTrap, End::kInterrupted})
         expect_one_summary(program, level, end);
     }

@@ -105,6 +105,86 @@ TEST(TraceWindows, KeepTheRowsThatAreInside) {
       [&](const VertexRow& row) { return is_reduce(row) && row.tile < 3 && row.superstep >= 5; });
 }
 
+std::vector<InstructionRow> instructions_of(const std::filesystem::path& path) {
+  return TraceFile(path).read(kInstructions);
+}
+
+constexpr const char* kTwoTiles = "--trace instruction --trace-tiles 1,2 ";
+
+TEST(InstructionLevel, HoldsTheLevelsBeforeIt) {
+  const auto path = traced("instruction", kTwoTiles);
+  EXPECT_EQ(values_of(path, TraceLevel::kTile),
+            values_of(traced("tile", "--trace tile"), TraceLevel::kTile));
+  expect_equal(vertices_of(path),
+               vertices_of(traced("vertex", "--trace vertex --trace-tiles 1,2")));
+  EXPECT_EQ(
+      values_of(path, TraceLevel::kInstruction),
+      values_of(traced("two", std::string(kTwoTiles) + "--threads 2"), TraceLevel::kInstruction));
+}
+
+TEST(InstructionLevel, CountsWhatTheTilesCount) {
+  const auto path = traced("instruction", kTwoTiles);
+  const TraceFile trace(path);
+  const std::vector<OpcodeRow> opcodes = trace.read(kOpcodes);
+  InstructionCounts issued, counted;
+  for (const InstructionRow& row : instructions_of(path)) {
+    ASSERT_TRUE(row.opcode);
+    EXPECT_EQ(row.aux_opcode.has_value(), row.instructions == 2);
+    if (row.aux_opcode) {
+      EXPECT_EQ(opcodes[*row.opcode].pipe, 0);
+      EXPECT_EQ(opcodes[*row.aux_opcode].pipe, 1);
+    }
+    if (!row.worker) continue;
+    issued.all += row.instructions;
+    issued.aux += opcodes[*row.opcode].pipe + (row.aux_opcode ? 1 : 0);
+    issued.branches += opcodes[*row.opcode].name.starts_with("br") ? 1 : 0;
+  }
+  for (const VertexRow& row : vertices_of(path)) counted += row.instructions;
+  EXPECT_GT(issued.all, 0U);
+  EXPECT_EQ(issued.all, counted.all);
+  EXPECT_EQ(issued.aux, counted.aux);
+  EXPECT_EQ(issued.branches, counted.branches);
+}
+
+TEST(InstructionLevel, KeepsTheRowsOfItsWindow) {
+  const std::vector<InstructionRow> all = instructions_of(traced("all", kTwoTiles));
+  const auto expect_rows = [&](const std::string& options, const auto& is_inside) {
+    const std::vector<InstructionRow> found =
+        instructions_of(traced("some", std::string("--trace instruction ") + options));
+    auto next = found.begin();
+    for (const InstructionRow& row : all) {
+      if (!is_inside(row)) continue;
+      ASSERT_NE(next, found.end());
+      EXPECT_EQ(next->cycle, row.cycle);
+      EXPECT_EQ(next->pc, row.pc);
+      EXPECT_EQ(next->worker, row.worker);
+      ++next;
+    }
+    EXPECT_EQ(next, found.end());
+    EXPECT_LT(found.size(), all.size());
+  };
+  expect_rows("--trace-tiles 2", [](const InstructionRow& row) { return row.tile == 2; });
+  expect_rows("--trace-tiles 1-2 --trace-supersteps 5:",
+              [](const InstructionRow& row) { return row.superstep >= 5; });
+  // Of an operation those of its workers.
+  const auto path = traced("reduce", std::string(kTwoTiles) + "--trace-ops 'reduce.*'");
+  std::uint64_t issued = 0, counted = 0;
+  for (const InstructionRow& row : instructions_of(path)) {
+    EXPECT_TRUE(row.worker);
+    issued += row.instructions;
+  }
+  for (const VertexRow& row : vertices_of(path)) counted += row.instructions.all;
+  EXPECT_GT(issued, 0U);
+  EXPECT_EQ(issued, counted);
+}
+
+TEST(InstructionLevel, NeedsTiles) {
+  const ProgramRun run = superstep(kRun + std::string("--trace instruction -o ") +
+                                   (scratch_folder() / "all.h5").string());
+  EXPECT_EQ(run.code, 2);
+  EXPECT_NE(run.err.find("of the tiles of --trace-tiles, which is not given"), std::string::npos);
+}
+
 TEST(TraceWindows, WhereNothingCanBeAreRefused) {
   const auto refused = [](const std::string& options) {
     const auto path = scratch_folder() / "none.h5";
@@ -123,7 +203,7 @@ TEST(TraceWindows, WhereNothingCanBeAreRefused) {
             std::string::npos);
   EXPECT_NE(refused("--trace vertex --trace-tiles 1-x").find("--trace-tiles takes tiles as in"),
             std::string::npos);
-  EXPECT_NE(refused("--trace tile --trace-tiles 1").find("--trace-tiles is for --trace vertex"),
+  EXPECT_NE(refused("--trace tile --trace-tiles 1").find("--trace-tiles is for --trace vertex and"),
             std::string::npos);
 }
 
