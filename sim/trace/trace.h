@@ -39,7 +39,7 @@ using TraceReport = std::function<std::string(const TraceSummary&)>;
 struct TraceWindow {
   std::uint64_t first_superstep = 0;
   std::uint64_t end_superstep = UINT64_MAX;       ///< not included
-  std::optional<std::vector<TileId>> tiles = {};  ///< all with a program without one
+  std::optional<std::vector<TileId>> tiles = {};  ///< ascending; all with a program without any
   std::string operations = {};  ///< shell pattern of their names; all where it is empty
 
   [[nodiscard]] bool is_everything() const {

@@ -465,6 +465,24 @@ TEST(Trace, SurvivesAKilledWriterUpToItsLastFlush) {
   }
 }
 
+TEST(Trace, SaysOnceThatSuperstepsHaveMoreInstructionsThanItKeeps) {
+  const auto path = scratch_folder() / "many.h5";
+  TraceWriter writer(path, {.level = TraceLevel::kInstruction}, two_steps(), {});
+  EXPECT_EQ(writer.observer()->watch().most_instructions, kMostInstructions);
+  for (std::uint64_t k = 0; k < 3; ++k) {
+    if (k > 0) writer.observer()->on_too_many_instructions();
+    std::vector<TilePhase> tiles;
+    writer.on_superstep(superstep(k, tiles));
+  }
+  writer.finish({});
+  const TraceSummary trace = read_trace(path);
+  ASSERT_EQ(trace.events.size(), 1U);
+  EXPECT_EQ(trace.events[0].kind, TraceEvent::Kind::kLimit);
+  EXPECT_EQ(trace.events[0].cycle, 100_cycles);
+  EXPECT_TRUE(trace.events[0].text.starts_with("superstep 1 has more than 4194304 instructions"))
+      << trace.events[0].text;
+}
+
 TEST(Trace, AWriterThatIsKilledEarlyLeavesItsFirstSupersteps) {
   const auto path = scratch_folder() / "early.h5";
   write_and_die(path, TraceLevel::kSummary, 11);

@@ -28,11 +28,12 @@ std::vector<std::byte> bytes_of(const Hdf5File& file, const std::string& path) {
   return out;
 }
 
-/// But for the attributes of /provenance.
+/// Of level vertex, but for the attributes of /provenance.
 void expect_same_traces(const fs::path& a, const fs::path& b) {
   const Hdf5File one = Hdf5File::open(a, Hdf5File::Access::kRead);
   const Hdf5File other = Hdf5File::open(b, Hdf5File::Access::kRead);
   for (const TraceColumn& column : trace_columns()) {
+    if (column.level > TraceLevel::kVertex) continue;
     const std::string path(column.path);
     if (column.type == Hdf5Type::kText) {
       EXPECT_EQ(one.read_text(path), other.read_text(path)) << path;
@@ -54,7 +55,7 @@ class ImageCommand : public ::testing::Test {
   ProgramRun traced(const std::string& words, const std::string& name,
                     const std::string& environment = "") const {
     const ProgramRun run =
-        superstep("run " + words + " --trace tile -q -o " + file(name + ".trace") + " --output " +
+        superstep("run " + words + " --trace vertex -q -o " + file(name + ".trace") + " --output " +
                       file(name + ".results"),
                   environment);
     EXPECT_EQ(run.code, 0) << run.err;
