@@ -52,10 +52,10 @@ constexpr TracePlot kPlots[] = {
 std::span<const TraceColumn> trace_columns() {
   static const std::vector<TraceColumn> columns = columns_of(
       kMachineText, kTilePlaces, kParameters, kOpcodes, kUsedTiles, kOperations, kSteps,
-      kComputeSets, kVertexTypes, kVariables, kCompileEvents, kStreams, kMemoryCategories,
-      kMemoryBytes, kTilePeaks, kLiveness, kExchanges, kMessages, kSupersteps, kProfileNumbers,
-      kLaunches, kComputeProfiles, kComputePhases, kExchangeProfiles, kExchangePhases, kVertices,
-      kInstructions, kTransfers, kEvents, kReport, kStepSums);
+      kFusedOperations, kComputeSets, kVertexTypes, kVariables, kCompileEvents, kStreams,
+      kMemoryCategories, kMemoryBytes, kTilePeaks, kLiveness, kExchanges, kMessages, kSupersteps,
+      kProfileNumbers, kLaunches, kComputeProfiles, kComputePhases, kExchangeProfiles,
+      kExchangePhases, kVertices, kInstructions, kTransfers, kEvents, kReport, kStepSums);
   return columns;
 }
 
