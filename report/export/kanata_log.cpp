@@ -59,8 +59,8 @@ void KanataLog::write(std::uint64_t begin, const PlaceOf& place_of,
     tiles.insert(rows[row].tile);
   }
   std::sort(events.begin(), events.end());
-  sink(fmt::format("Kanata\t0004\nC=\t{}\n", begin));
-  std::uint64_t now = begin;
+  std::uint64_t now = events.empty() ? begin : std::min(begin, events.front().cycle);
+  sink(fmt::format("Kanata\t0004\nC=\t{}\n", now));
   std::size_t retired = 0;
   for (const Event& event : events) {
     if (event.cycle != now) sink(fmt::format("C\t{}\n", event.cycle - now));

@@ -61,6 +61,11 @@ Traces make_traces(TraceLevel level) {
     record.sync = 70_cycles;
     record.tiles = &tiles;
     record.shares = {{1, 20}};
+    if (Observer* const observer = writer.observer()) {
+      const std::uint64_t begin = 100 * k + 12;
+      observer->on_worker_run(TileId{1}, {.launch = begin - 6, .begin = begin, .end = begin + 6});
+      observer->on_instruction(TileId{1}, {.pc = 0x4c000, .cycle = begin, .cycles = 6});
+    }
     writer.on_superstep(record);
   }
   Traces traces;
@@ -84,8 +89,9 @@ bool takes(const Call& call) {
 }
 
 TEST(Fuzz, DamagedTracesAreRefusedOrReadAndRepaired) {
-  const Traces tile = make_traces(TraceLevel::kTile), summary = make_traces(TraceLevel::kSummary);
-  const std::array traces = {&tile.finished, &tile.unfinished, &summary.finished,
+  const Traces whole = make_traces(TraceLevel::kInstruction),
+               summary = make_traces(TraceLevel::kSummary);
+  const std::array traces = {&whole.finished, &whole.unfinished, &summary.finished,
                              &summary.unfinished};
   const auto path = scratch_folder() / "damaged.h5.part", mended = scratch_folder() / "mended.h5";
   Damage damage(5);

@@ -73,6 +73,28 @@ class TraceReaders(unittest.TestCase):
                 cycles = sum(int(tree["supersteps"][part + "_cycles"].sum()) for part in parts)
                 self.assertEqual(cycles, int(tree["summary"].attrs["total_cycles"]))
 
+    def test_workers_are_a_frame_that_adds_up_to_their_tiles(self):
+        for engine in ENGINES:
+            with self.subTest(engine=engine), h5py.File(self.path) as file:
+                with xr.open_dataset(self.path, group="/vertices", engine=engine) as vertices:
+                    frame = vertices.to_dataframe()
+                profiles, busy = file["supersteps/compute_profile"], file["profiles/compute/worker_busy"]
+                used = list(file["program/used_tile"])
+                sums = frame.groupby(["superstep", "tile"])["cycles"].sum()
+                self.assertEqual({tile for _, tile in sums.index}, {0, 3})
+                for (superstep, tile), cycles in sums.items():
+                    self.assertEqual(cycles, busy[int(profiles[superstep]), used.index(tile)])
+
+    def test_instructions_are_a_frame_with_names(self):
+        with xr.open_dataset(self.path, group="/machine/opcode", engine=ENGINES[0]) as opcodes:
+            names = np.array(texts(opcodes["name"].values))
+        with xr.open_dataset(self.path, group="/instructions", engine=ENGINES[0]) as instructions:
+            frame = instructions.to_dataframe()
+        counts = frame.assign(name=names[frame["opcode"]]).groupby("name").size()
+        # A worker leaves by one of these, and each of its runs is a row of /vertices.
+        with h5py.File(self.path) as file:
+            self.assertEqual(sum(counts.get(name, 0) for name in ("exitz", "exitnz")), len(file["vertices/vertex"]))
+
     @unittest.skipUnless("netcdf4" in ENGINES, "there is no Python package netCDF4")
     def test_netcdf_opens_the_whole_trace(self):
         import netCDF4
