@@ -145,7 +145,7 @@ void TileArray::note_work(std::size_t entry) {
   work.busy_cycles = tile.worker_busy_cycles();
   work.launches = tile.launches();
   const std::span<const WorkerRun> runs = tile.runs();
-  if (!runs.empty()) work.runs.assign(runs.begin(), runs.end());
+  work.runs.assign(runs.begin(), runs.end());
 }
 
 /// Asks once for a tile, which ran from that cycle, when that took long. A tile itself asks only in

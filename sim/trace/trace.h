@@ -38,7 +38,7 @@ using TraceReport = std::function<std::string(const TraceSummary&)>;
 /// Where a trace keeps what levels below tile add.
 struct TraceWindow {
   std::uint64_t first_superstep = 0;
-  std::uint64_t end_superstep = UINT64_MAX;       ///< not included
+  std::uint64_t end_superstep = UINT64_MAX;       ///< not included, behind the first
   std::optional<std::vector<TileId>> tiles = {};  ///< ascending; all with a program without any
   std::string operations = {};  ///< shell pattern of their names; all where it is empty
 

@@ -2,10 +2,14 @@
 
 #include <map>
 
+#include "base/files.h"
 #include "base/hdf5_file.h"
+#include "compiler/compile.h"
+#include "isa/machine_config.h"
 #include "sim/trace/trace_file.h"
 #include "sim/trace/schema.h"
 #include "tests/tools/program.h"
+#include "tools/tensors.h"
 
 namespace superstep {
 namespace {
@@ -103,6 +107,33 @@ TEST(TraceWindows, KeepTheRowsThatAreInside) {
   expect_rows(
       "--trace-ops 'reduce.*' --trace-tiles 0-2 --trace-supersteps 5:",
       [&](const VertexRow& row) { return is_reduce(row) && row.tile < 3 && row.superstep >= 5; });
+}
+
+TEST(VertexLevel, NamesStepsThatRunTheCodelet) {
+  for (const auto& [program, machine] :
+       {std::pair{"models/linear_regression/train_step.mlir", "tiny4"},
+        {"models/digits_mlp/train_step.mlir", "small64"},
+        {"models/mandelbrot/mandelbrot.mlir", "tiny4"}}) {
+    SCOPED_TRACE(program);
+    const auto module = std::filesystem::path(SUPERSTEP_SOURCE_DIR) / program;
+    const ProgramImage image =
+        compile(import_stablehlo(read_text_file(module), program), load_machine(machine));
+    const auto path = scratch_folder() / "steps.h5";
+    TraceWriter writer(path, {.level = TraceLevel::kVertex}, image, {});
+    RunOptions run;
+    run.observer = writer.observer();
+    run.on_superstep = [&](const SuperstepRecord& record) { writer.on_superstep(record); };
+    writer.finish(
+        run_image(image, load_arguments(image.arguments, {"random:1"}, TensorFile{}), run));
+    const std::vector<VertexRow> rows = vertices_of(path);
+    EXPECT_GT(rows.size(), 50U);
+    for (const VertexRow& row : rows) {
+      ASSERT_LT(row.step, image.info.steps.size()) << "no launch is of code between steps";
+      const std::vector<std::uint32_t>& types = image.info.steps[row.step].vertex_types;
+      ASSERT_TRUE(row.vertex_type);
+      EXPECT_EQ(std::ranges::count(types, *row.vertex_type), 1) << image.info.steps[row.step].name;
+    }
+  }
 }
 
 std::vector<InstructionRow> instructions_of(const std::filesystem::path& path) {
