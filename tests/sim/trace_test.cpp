@@ -279,6 +279,20 @@ TEST(Trace, ProfilesEndAtTheSizeLimitAndTheRestGoesOn) {
   EXPECT_EQ(trace.events[0].cycle, 100_cycles);
 }
 
+TEST(Trace, RowsOfLevelsBelowTileEndWithThoseOfTiles) {
+  const auto path = scratch_folder() / "limit.h5";
+  TraceWriter writer(path, {.level = TraceLevel::kInstruction, .max_bytes = 1}, two_steps(), {});
+  for (std::uint64_t k = 0; k < 10; ++k) add_superstep(writer, k);
+  writer.finish({});
+  expect_totals(read_trace(path), 10);
+  const Hdf5File file = Hdf5File::open(path, Hdf5File::Access::kRead);
+  for (const char* column : {"/vertices/superstep", "/instructions/superstep"}) {
+    EXPECT_EQ(file.read_all<std::uint64_t>(column, Hdf5Type::kU64),
+              std::vector<std::uint64_t>(4, 0))
+        << column;
+  }
+}
+
 TEST(Trace, WarnsOnceOfStepsWhoseRowsOfTilesRarelyRepeat) {
   const auto path = scratch_folder() / "varied.h5";
   TraceWriter writer(path, {.level = TraceLevel::kTile}, two_steps(), {});

@@ -1,5 +1,7 @@
 // Levels below tile, and the windows of their rows.
 
+#include <fmt/format.h>
+
 #include <map>
 
 #include "base/files.h"
@@ -82,7 +84,10 @@ TEST(TraceLevels, ChangeNoResult) {
     return text_of(folder / "r.h5");
   };
   const std::string plain = results("");
-  EXPECT_EQ(results("--trace vertex -o " + (scratch_folder() / "t.h5").string()), plain);
+  for (const char* level : {"tile", "vertex", "instruction --trace-tiles 0-3"}) {
+    const std::string path = (scratch_folder() / "t.h5").string();
+    EXPECT_EQ(results(fmt::format("--trace {} -o {}", level, path)), plain) << level;
+  }
 }
 
 TEST(TraceWindows, KeepTheRowsThatAreInside) {
