@@ -158,7 +158,8 @@ TEST_F(Views, ShareAFusedStepByTheFormulasOfItsOperations) {
   return %2 : tensor<4096xf32>
 })";
   const std::string file = (scratch_folder() / "fused.h5").string();
-  ASSERT_EQ(superstep("run " + module.string() + " -m tiny4 -q -o " + file).code, 0);
+  ASSERT_EQ(superstep("run " + module.string() + " -m tiny4 --input random:1 -q -o " + file).code,
+            0);
   const auto table = [&](const std::string& words) {
     return json::parse(superstep("report " + file + " --json " + words).out)["tables"][0];
   };

@@ -20,20 +20,26 @@ ProgramImage one_step() {
   image.machine = load_machine("tiny4");
   image.entries = {{TileId{0}, image.machine.tile.memory_base}};
   image.info.module = "watched";
-  image.info.steps = {{.kind = StepInfo::Kind::kHost, .name = "host", .source = {}},
-                      {.name = "add.1", .source = {}, .superstep = 0}};
+  image.info.steps.resize(2);
+  image.info.steps[0].kind = StepInfo::Kind::kHost;
+  image.info.steps[0].name = "host";
+  image.info.steps[1].name = "add.1";
+  image.info.steps[1].superstep = 0;
   image.info.step_memory.resize(2);
   return image;
 }
 
 SuperstepRecord superstep_number(std::uint64_t number, std::vector<TilePhase>& tiles) {
-  tiles = {{.compute = Cycles(7)}};
+  tiles = {TilePhase{}};
+  tiles[0].compute = 7;
   SuperstepRecord record;
   record.number = number;
   record.step = 1;
+  record.begin = Cycles(7 * number);
+  record.end = Cycles(7 * number + 7);
   record.compute = Cycles(7);
   record.shares = {{1, 7}};
-  record.tiles = tiles;
+  record.tiles = &tiles;
   return record;
 }
 
@@ -99,7 +105,7 @@ TEST(Watch, OfARunThatWasKilledSaysWhatItLeft) {
   for (const std::string& name : {path.string(), part}) {
     const ProgramRun run = superstep("watch " + name);
     EXPECT_EQ(run.code, 7);
-    EXPECT_NE(run.err.find(part + ": the run was killed; `superstep trace repair`"),
+    EXPECT_NE(run.err.find(part + ": error: the run was killed; `superstep trace repair`"),
               std::string::npos)
         << run.err;
     EXPECT_EQ(run.out, superstep("report " + part).out);
