@@ -93,7 +93,7 @@ constexpr auto fields_of(const StepInfo*) {
                     ImageField{"vertices", &StepInfo::vertices},
                     ImageField{"tiles", &StepInfo::tiles},
                     ImageField{"vertex_types", &StepInfo::vertex_types},
-                    ImageField{"fused", &StepInfo::fused}};
+                    ImageField{"fused", &StepInfo::fused}.since(1)};
 }
 constexpr auto fields_of(const VertexTypeInfo*) {
   return std::tuple{ImageField{"name", &VertexTypeInfo::name},

@@ -70,12 +70,14 @@ OperationTotals part_of(const StepTotals& step, std::uint64_t begin, std::uint64
   };
   const auto part = [&](std::uint64_t number) { return until(number, end) - until(number, begin); };
   const auto cycles = [&](Cycles number) { return Cycles(part(number.value())); };
+  const bool moves = step.info.kind == StepInfo::Kind::kExchange;
   return {.supersteps = step.count,
           .flops = part(step.runs * step.info.flops),
           .compute = cycles(step.compute),
           .exchange = cycles(step.exchange),
           .sync = cycles(step.sync),
           .host = cycles(step.host),
+          .exchange_bound = Cycles(moves ? part(step.count * step.info.bound_cycles) : 0),
           .tile_cycles = part(step.tile_cycles),
           .peak_cycles = part(step.peak_cycles)};
 }
@@ -302,6 +304,7 @@ void add(OperationTotals& sums, const OperationTotals& other) {
   sums.exchange += other.exchange;
   sums.sync += other.sync;
   sums.host += other.host;
+  sums.exchange_bound += other.exchange_bound;
   sums.tile_cycles += other.tile_cycles;
   sums.peak_cycles += other.peak_cycles;
 }

@@ -21,6 +21,7 @@ struct OperationTotals {
   std::uint64_t supersteps = 0, flops = 0;
   std::uint64_t runs = 0;  ///< executions of the step that ran most often
   Cycles compute{}, exchange{}, sync{}, host{};
+  Cycles exchange_bound{};                         ///< words of the busiest port of each exchange
   std::uint64_t tile_cycles = 0, peak_cycles = 0;  ///< as StepTotals has them
 
   [[nodiscard]] Cycles device() const { return compute + exchange + sync; }

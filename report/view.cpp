@@ -22,6 +22,8 @@ constexpr ReportView kViews[] = {
     {"memory", "memory of tiles by category, liveness, the biggest tensors", memory_view},
     {"exchange", "exchanges beside their schedules and bounds", exchange_view},
     {"host", "what crossed the host link, by stream", host_view},
+    {"bounds", "operations beside what even tiles and the words of the busiest ports would take",
+     bounds_view},
     {"bsp", "kinds of supersteps as w + g h + l beside what they took", bsp_view},
     {"insights", "what is worth a look, and what to try", insights_view},
 };

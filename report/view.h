@@ -93,6 +93,7 @@ struct ReportView {
 [[nodiscard]] std::vector<ViewTable> memory_view(const ViewInput& input);
 [[nodiscard]] std::vector<ViewTable> exchange_view(const ViewInput& input);
 [[nodiscard]] std::vector<ViewTable> host_view(const ViewInput& input);
+[[nodiscard]] std::vector<ViewTable> bounds_view(const ViewInput& input);
 [[nodiscard]] std::vector<ViewTable> bsp_view(const ViewInput& input);
 [[nodiscard]] std::vector<ViewTable> insights_view(const ViewInput& input);
 

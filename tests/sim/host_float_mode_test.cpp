@@ -43,9 +43,9 @@ TEST(HostFloatMode, OfAWorkerThatAnExceptionStopsIsNotThatOfTheProgramAround) {
    private:
     std::uint32_t pc_;
   };
-  const unsigned before = _mm_getcsr();
   TileRun run;
   ThrowsAt observer(kCodelet + 8);  // where the mode is up
+  const unsigned before = _mm_getcsr();
   run.tile().observe(&observer);
   EXPECT_THROW(run.work_alone("setzi $a0, 0x10000\n uput $FP_CTL, $a0\n nop\n exitz $mzero"),
                std::runtime_error);

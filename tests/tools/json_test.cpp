@@ -132,6 +132,7 @@ std::vector<Case> cases() {
       {"report " + trace, 0},
       {"report " + trace + " --view ops", 0},
       {"report diff " + trace + " " + trace, 0},
+      {"watch " + trace, 0},
       {"html " + trace + " -o " + file_of("page.html"), 0},
       {"report README.md", 7},
       {"trace info " + trace, 0},

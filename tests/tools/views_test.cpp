@@ -67,6 +67,26 @@ TEST_F(Views, OperationsAddUpToTheDeviceHoweverTheyAreGrouped) {
   EXPECT_EQ(tables("--view ops --group-by call --top 0")[0]["rows"].size(), 3u);
 }
 
+TEST_F(Views, BoundsAndWhatIsLostAddUpToTheCyclesOfOperations) {
+  for (const char* top : {"0", "3"}) {
+    const json table = tables(std::string("--view bounds --top ") + top)[0];
+    const std::vector<double> cycles = column(table, "cycles"), bound = column(table, "bound");
+    double lost = 0;
+    for (const char* part : {"imbalance", "schedule", "barriers"}) lost += sum(column(table, part));
+    EXPECT_EQ(sum(cycles), attribute("device_cycles"));
+    EXPECT_EQ(sum(bound) + lost, sum(cycles));
+    for (std::size_t i = 0; i < cycles.size(); ++i) EXPECT_LE(bound[i], cycles[i]);
+  }
+  // The words of the busiest ports are those of the trace's exchanges.
+  const Hdf5File file = Hdf5File::open(trace(), Hdf5File::Access::kRead);
+  const auto runs = file.read_all<std::uint64_t>("/summary/step/count", Hdf5Type::kU64);
+  const auto words = file.read_all<std::uint64_t>("/program/step/bound_cycles", Hdf5Type::kU64);
+  std::uint64_t all = 0;
+  for (std::size_t s = 0; s < runs.size(); ++s) all += runs[s] * words[s];
+  const json table = tables("--view bounds --top 0")[0];
+  EXPECT_EQ(sum(column(table, "schedule")), attribute("exchange_cycles") - all);
+}
+
 TEST_F(Views, StepsAreThoseOfTheTrace) {
   const json table = tables("--view steps")[0];
   const Hdf5File file = Hdf5File::open(trace(), Hdf5File::Access::kRead);
