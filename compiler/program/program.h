@@ -79,7 +79,7 @@ struct ComputeSet {
   std::string operation;
   OpLocation source;
   std::vector<FusedOperation> fused = {};  ///< where there are several, in order
-  std::uint32_t codelet = 0;  ///< index into LoweredProgram::codelets
+  std::uint32_t codelet = 0;               ///< index into LoweredProgram::codelets
   std::vector<Launch> launches;
   std::uint64_t flops = 0;
   std::vector<BufferId> reads, writes;
