@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <ranges>
 #include <set>
 #include <utility>
 
@@ -93,8 +92,8 @@ LayoutPtr ElementwiseFusion::layout_for(const std::vector<const Op*>& ops) {
   if (values_.assigned().is_fixed(result)) return values_.assigned().of(result);
   LayoutPtr best;
   Time latest;
-  for (const Op* op : ops | std::views::reverse) {
-    for (const ValueId operand : op->operands) {
+  for (auto op = ops.rbegin(); op != ops.rend(); ++op) {
+    for (const ValueId operand : (*op)->operands) {
       if (values_.elements(operand) != values_.elements(result)) continue;
       const LayoutPtr layout = values_.layout(operand);
       if (!layout || layout == builder_.layouts().everywhere()) continue;
