@@ -46,7 +46,8 @@ std::string window_problem(const TraceWindow& window, const ProgramImage& image)
 }
 
 DetailRows::DetailRows(const ProgramImage& image, const TraceWindow& window, TraceLevel level)
-    : image_(image), window_(window), level_(level), steps_(image) {
+    : window_(window), level_(level), steps_(image) {
+  for (const TileEntry& entry : image.entries) tiles_.push_back(entry.tile);
   const TraceOperations operations = operations_of(trace_steps(image.info));
   operation_by_step_ = operations.by_step;
   is_kept_ = kept_operations(window, operations);
@@ -63,11 +64,7 @@ Watch DetailRows::watch() const {
               .instructions = level_ >= TraceLevel::kInstruction,
               .most_instructions = kMostInstructions,
               .worker_runs = true};
-  if (window_.tiles) {
-    watch.tiles = *window_.tiles;
-  } else {
-    for (const TileEntry& entry : image_.entries) watch.tiles.push_back(entry.tile);
-  }
+  watch.tiles = window_.tiles.value_or(tiles_);
   return watch;
 }
 

@@ -16,7 +16,6 @@ namespace superstep {
 /// window.
 class DetailRows : public Observer {
  public:
-  /// The image outlives it.
   DetailRows(const ProgramImage& image, const TraceWindow& window, TraceLevel level);
 
   [[nodiscard]] Watch watch() const override;
@@ -45,7 +44,7 @@ class DetailRows : public Observer {
   void keep_operations(Rows& rows) const;
   [[nodiscard]] std::optional<std::uint32_t> vertex_type(TileId tile, std::uint32_t pc) const;
 
-  const ProgramImage& image_;
+  std::vector<TileId> tiles_;  ///< with a program
   TraceWindow window_;
   TraceLevel level_;
   StepTable steps_;
