@@ -59,8 +59,8 @@ void find_imbalance(const TraceSummary& t, std::vector<Insight>& insights) {
                    "beginning with {} ({} cycles, balance {} %, tile {})",
                    percent(of_device), lost.most->info.name, grouped(lost.of_most),
                    percent(lost.most->balance(t.tiles_used)), index(lost.most->worst)),
-       "a larger batch or wider layers give every tile work; a machine with fewer tiles loses "
-       "less (`--set grid.tiles=N`)",
+       "a larger batch or wider layers give every tile work; fewer tiles may lose less "
+       "(compare `--set grid.tiles=N`)",
        lost.most->operation_name, lost.sum});
 }
 

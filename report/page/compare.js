@@ -31,7 +31,7 @@ function totalsTable() {
   const sign = (row) => verdict(row.b - row.a, row.worse);
   return new Table({ caption: "Totals", label: "Totals of both runs", rows, columns: [
     { name: "name", title: "Total" }, number("a", "A", undefined, { text: (row) => row.text(row.a) }), number("b", "B", undefined, { text: (row) => row.text(row.b) }),
-    number("moved", "B − A", undefined, { value: (row) => row.b - row.a, text: (row) => (row.b === row.a ? "±0" : signedText(row.b - row.a, row.text)), style: sign }),
+    number("moved", "B − A", undefined, { value: (row) => row.b - row.a, text: (row) => (row.b === row.a ? "±0" : signedText(row.b - row.a, row.text).replace(" %", " points")), style: sign }),
     number("relative", "B − A", "%", { value: (row) => (100 * (row.b - row.a)) / row.a, text: (row) => change(row.a, row.b), style: sign }),
     { name: "verdict", title: "Verdict", value: (row) => (row.worse ? MARKS[sign(row)] + (sign(row) || "same") : ""), style: sign }] });
 }

@@ -85,7 +85,7 @@ ExitCode trace_export(const Options& options, const std::vector<std::string>& fi
       format.write(trace, request, [&](std::string_view bytes) { output.add(bytes); });
   output.flush();
   file.commit();
-  for (const std::string& sentence : left_out) answer.add_problem({{out, 0, 0}, sentence});
+  for (const std::string& sentence : left_out) answer.print("{}: {}\n", out, sentence);
   answer.fields() = {{"file", out}, {"left_out", left_out}};
   return ExitCode::kOk;
 }
