@@ -375,7 +375,11 @@ void ElementwiseFusion::emit(const Group& part) {
   set.operation = origin.operation;
   set.source = origin.source;
   if (fused.size() > 1) set.fused = std::move(fused);
-  set.flops = static_cast<std::uint64_t>(part.layout->elements()) * part.ops.size();
+  const auto is_arithmetic_on_floats = [&](const Op* op) {
+    return op->definition->traits.is_arithmetic && is_float(graph_.type(op->results[0]).dtype);
+  };
+  set.flops = static_cast<std::uint64_t>(part.layout->elements() *
+                                         std::ranges::count_if(part.ops, is_arithmetic_on_floats));
   set.codelet = builder_.add_codelet(
       key, vertex::Elementwise{std::move(folded.expression), std::move(folded.outputs),
                                std::move(accesses)});

@@ -84,7 +84,7 @@ const OpDefinition kAtanOp{
     .evaluate = evaluate_float<arc_tangent, arc_tangent>,
     .lowerings = {ElementwiseLowering{emit_in_f32<emit_arc_tangent>, is_emitted},
                   ExpandLowering{expand_arc_tangent}},
-    .traits = {.operands = {kFloats | kComplex}},
+    .traits = {.operands = {kFloats | kComplex}, .is_arithmetic = true},
 };
 const OpDefinition kAtan2Op{
     .name = "stablehlo.atan2",
@@ -93,7 +93,7 @@ const OpDefinition kAtan2Op{
     .infer = infer_same_type,
     .evaluate = evaluate_binary<angle, no_integers, angle>,
     .lowerings = {ElementwiseLowering{emit_in_f32<emit_angle>}},
-    .traits = {.operands = {kFloats | kComplex, kFloats | kComplex}},
+    .traits = {.operands = {kFloats | kComplex, kFloats | kComplex}, .is_arithmetic = true},
 };
 
 }  // namespace superstep

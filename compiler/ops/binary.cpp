@@ -99,7 +99,7 @@ const OpDefinition kAddOp{
     .infer = infer_same_type,
     .evaluate = evaluate_binary<add, add, add>,
     .lowerings = {ElementwiseLowering{emit<Primitive::kAdd, Primitive::kOr>}},
-    .traits = {.operands = {kAnyDType, kAnyDType}},
+    .traits = {.operands = {kAnyDType, kAnyDType}, .is_arithmetic = true},
 };
 const OpDefinition kSubtractOp{
     .name = "stablehlo.subtract",
@@ -107,7 +107,7 @@ const OpDefinition kSubtractOp{
     .infer = infer_same_type,
     .evaluate = evaluate_binary<subtract, subtract, subtract>,
     .lowerings = {ElementwiseLowering{emit_primitive<Primitive::kSub>}},
-    .traits = {.operands = {kNumbers | kComplex, kNumbers | kComplex}},
+    .traits = {.operands = {kNumbers | kComplex, kNumbers | kComplex}, .is_arithmetic = true},
 };
 const OpDefinition kMultiplyOp{
     .name = "stablehlo.multiply",
@@ -115,7 +115,7 @@ const OpDefinition kMultiplyOp{
     .infer = infer_same_type,
     .evaluate = evaluate_binary<multiply, multiply, multiply>,
     .lowerings = {ElementwiseLowering{emit<Primitive::kMul, Primitive::kAnd>}},
-    .traits = {.operands = {kAnyDType, kAnyDType}},
+    .traits = {.operands = {kAnyDType, kAnyDType}, .is_arithmetic = true},
 };
 const OpDefinition kDivideOp{
     .name = "stablehlo.divide",
@@ -123,7 +123,7 @@ const OpDefinition kDivideOp{
     .infer = infer_same_type,
     .evaluate = evaluate_binary<divide, divide, divide>,
     .lowerings = {ElementwiseLowering{emit_division<Primitive::kDiv>}},
-    .traits = {.operands = {kNumbers | kComplex, kNumbers | kComplex}},
+    .traits = {.operands = {kNumbers | kComplex, kNumbers | kComplex}, .is_arithmetic = true},
 };
 const OpDefinition kRemainderOp{
     .name = "stablehlo.remainder",
@@ -131,7 +131,7 @@ const OpDefinition kRemainderOp{
     .infer = infer_same_type,
     .evaluate = evaluate_binary<remainder, remainder>,
     .lowerings = {ElementwiseLowering{emit_division<Primitive::kRem>}},
-    .traits = {.operands = {kNumbers, kNumbers}},
+    .traits = {.operands = {kNumbers, kNumbers}, .is_arithmetic = true},
 };
 const OpDefinition kMaximumOp{
     .name = "stablehlo.maximum",

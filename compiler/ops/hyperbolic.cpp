@@ -113,7 +113,7 @@ const OpDefinition kSinhOp{
     .infer = infer_same_type,
     .evaluate = evaluate_float<hyperbolic_sine, hyperbolic_sine>,
     .lowerings = {ElementwiseLowering{emit_in_f32<emit_sine>}},
-    .traits = {.operands = {kFloats | kComplex}},
+    .traits = {.operands = {kFloats | kComplex}, .is_arithmetic = true},
 };
 const OpDefinition kCoshOp{
     .name = "chlo.cosh",
@@ -121,7 +121,7 @@ const OpDefinition kCoshOp{
     .infer = infer_same_type,
     .evaluate = evaluate_float<hyperbolic_cosine, hyperbolic_cosine>,
     .lowerings = {ElementwiseLowering{emit_in_f32<emit_cosine>}},
-    .traits = {.operands = {kFloats | kComplex}},
+    .traits = {.operands = {kFloats | kComplex}, .is_arithmetic = true},
 };
 const OpDefinition kAsinhOp{
     .name = "chlo.asinh",
@@ -129,7 +129,7 @@ const OpDefinition kAsinhOp{
     .infer = infer_same_type,
     .evaluate = evaluate_float<arc_sine, arc_sine>,
     .lowerings = {ElementwiseLowering{emit_in_f32<emit_arc_sine>}},
-    .traits = {.operands = {kFloats | kComplex}},
+    .traits = {.operands = {kFloats | kComplex}, .is_arithmetic = true},
 };
 const OpDefinition kAcoshOp{
     .name = "chlo.acosh",
@@ -137,7 +137,7 @@ const OpDefinition kAcoshOp{
     .infer = infer_same_type,
     .evaluate = evaluate_float<arc_cosine, arc_cosine>,
     .lowerings = {ElementwiseLowering{emit_in_f32<emit_arc_cosine>}},
-    .traits = {.operands = {kFloats | kComplex}},
+    .traits = {.operands = {kFloats | kComplex}, .is_arithmetic = true},
 };
 const OpDefinition kAtanhOp{
     .name = "chlo.atanh",
@@ -145,7 +145,7 @@ const OpDefinition kAtanhOp{
     .infer = infer_same_type,
     .evaluate = evaluate_float<arc_tangent, arc_tangent>,
     .lowerings = {ElementwiseLowering{emit_in_f32<emit_arc_tangent>}},
-    .traits = {.operands = {kFloats | kComplex}},
+    .traits = {.operands = {kFloats | kComplex}, .is_arithmetic = true},
 };
 
 }  // namespace superstep

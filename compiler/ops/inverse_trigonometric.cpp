@@ -66,7 +66,7 @@ const OpDefinition kAsinOp{
     .infer = infer_same_type,
     .evaluate = evaluate_float<arc_sine, arc_sine>,
     .lowerings = {ElementwiseLowering{emit_in_f32<emit_arc_sine>}},
-    .traits = {.operands = {kFloats | kComplex}},
+    .traits = {.operands = {kFloats | kComplex}, .is_arithmetic = true},
 };
 const OpDefinition kAcosOp{
     .name = "chlo.acos",
@@ -74,7 +74,7 @@ const OpDefinition kAcosOp{
     .infer = infer_same_type,
     .evaluate = evaluate_float<arc_cosine, arc_cosine>,
     .lowerings = {ElementwiseLowering{emit_in_f32<emit_arc_cosine>}},
-    .traits = {.operands = {kFloats | kComplex}},
+    .traits = {.operands = {kFloats | kComplex}, .is_arithmetic = true},
 };
 
 }  // namespace superstep

@@ -162,6 +162,9 @@ struct Traits {
   bool folds_expanded = false;
   /// The results are the first operands with some elements replaced.
   bool updates_operands = false;
+  /// Each float of the result is a new number, which counts as one floating-point operation. What
+  /// chooses among operands, rounds, converts or changes signs is none.
+  bool is_arithmetic = false;
 };
 
 /// Everything about an op in one record.

@@ -186,7 +186,7 @@ const OpDefinition kPowerOp{
     .infer = infer_same_type,
     .evaluate = evaluate_binary<power, power, power>,
     .lowerings = {ElementwiseLowering{emit}},
-    .traits = {.operands = {kNumbers | kComplex, kNumbers | kComplex}},
+    .traits = {.operands = {kNumbers | kComplex, kNumbers | kComplex}, .is_arithmetic = true},
 };
 
 }  // namespace superstep

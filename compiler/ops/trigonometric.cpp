@@ -203,7 +203,7 @@ const OpDefinition kSineOp{
     .infer = infer_same_type,
     .evaluate = evaluate_float<sine, sine>,
     .lowerings = {ElementwiseLowering{emit<sine_formula, true>}},
-    .traits = {.operands = {kFloats | kComplex}},
+    .traits = {.operands = {kFloats | kComplex}, .is_arithmetic = true},
     .attributes = kResultAccuracy,
 };
 const OpDefinition kCosineOp{
@@ -212,7 +212,7 @@ const OpDefinition kCosineOp{
     .infer = infer_same_type,
     .evaluate = evaluate_float<cosine, cosine>,
     .lowerings = {ElementwiseLowering{emit<cosine_formula, false>}},
-    .traits = {.operands = {kFloats | kComplex}},
+    .traits = {.operands = {kFloats | kComplex}, .is_arithmetic = true},
     .attributes = kResultAccuracy,
 };
 const OpDefinition kTanOp{
@@ -221,7 +221,7 @@ const OpDefinition kTanOp{
     .infer = infer_same_type,
     .evaluate = evaluate_float<tangent, tangent>,
     .lowerings = {ElementwiseLowering{emit<tangent_formula, true>}},
-    .traits = {.operands = {kFloats | kComplex}},
+    .traits = {.operands = {kFloats | kComplex}, .is_arithmetic = true},
     .attributes = kResultAccuracy,
 };
 const OpDefinition kChloTanOp{
@@ -230,7 +230,7 @@ const OpDefinition kChloTanOp{
     .infer = infer_same_type,
     .evaluate = evaluate_float<tangent, tangent>,
     .lowerings = {ElementwiseLowering{emit<tangent_formula, true>}},
-    .traits = {.operands = {kFloats | kComplex}},
+    .traits = {.operands = {kFloats | kComplex}, .is_arithmetic = true},
 };
 
 }  // namespace superstep

@@ -87,7 +87,7 @@ const OpDefinition kExponentialOp{
     .infer = infer_same_type,
     .evaluate = evaluate_float<exponential, exponential>,
     .lowerings = {kNative<Primitive::kExp>},
-    .traits = {.operands = {kFloats | kComplex}},
+    .traits = {.operands = {kFloats | kComplex}, .is_arithmetic = true},
     .attributes = kResultAccuracy,
 };
 const OpDefinition kExponentialMinusOneOp{
@@ -96,7 +96,7 @@ const OpDefinition kExponentialMinusOneOp{
     .infer = infer_same_type,
     .evaluate = evaluate_float<exponential_minus_one, exponential_minus_one>,
     .lowerings = {ElementwiseLowering{emit_in_f32<emit_exponential_minus_one>}},
-    .traits = {.operands = {kFloats | kComplex}},
+    .traits = {.operands = {kFloats | kComplex}, .is_arithmetic = true},
     .attributes = kResultAccuracy,
 };
 const OpDefinition kLogOp{
@@ -105,7 +105,7 @@ const OpDefinition kLogOp{
     .infer = infer_same_type,
     .evaluate = evaluate_float<log, log>,
     .lowerings = {kNative<Primitive::kLog>},
-    .traits = {.operands = {kFloats | kComplex}},
+    .traits = {.operands = {kFloats | kComplex}, .is_arithmetic = true},
     .attributes = kResultAccuracy,
 };
 const OpDefinition kLogPlusOneOp{
@@ -114,7 +114,7 @@ const OpDefinition kLogPlusOneOp{
     .infer = infer_same_type,
     .evaluate = evaluate_float<log_plus_one, log_plus_one>,
     .lowerings = {ElementwiseLowering{emit_in_f32<emit_log_plus_one>}},
-    .traits = {.operands = {kFloats | kComplex}},
+    .traits = {.operands = {kFloats | kComplex}, .is_arithmetic = true},
     .attributes = kResultAccuracy,
 };
 const OpDefinition kLogisticOp{
@@ -123,7 +123,7 @@ const OpDefinition kLogisticOp{
     .infer = infer_same_type,
     .evaluate = evaluate_float<logistic, logistic>,
     .lowerings = {kNative<Primitive::kSigmoid>},
-    .traits = {.operands = {kFloats | kComplex}},
+    .traits = {.operands = {kFloats | kComplex}, .is_arithmetic = true},
     .attributes = kResultAccuracy,
 };
 const OpDefinition kTanhOp{
@@ -132,7 +132,7 @@ const OpDefinition kTanhOp{
     .infer = infer_same_type,
     .evaluate = evaluate_float<tanh, tanh>,
     .lowerings = {kNative<Primitive::kTanh>},
-    .traits = {.operands = {kFloats | kComplex}},
+    .traits = {.operands = {kFloats | kComplex}, .is_arithmetic = true},
     .attributes = kResultAccuracy,
 };
 const OpDefinition kSqrtOp{
@@ -141,7 +141,7 @@ const OpDefinition kSqrtOp{
     .infer = infer_same_type,
     .evaluate = evaluate_float<sqrt, sqrt>,
     .lowerings = {kNative<Primitive::kSqrt>},
-    .traits = {.operands = {kFloats | kComplex}},
+    .traits = {.operands = {kFloats | kComplex}, .is_arithmetic = true},
     .attributes = kResultAccuracy,
 };
 const OpDefinition kRsqrtOp{
@@ -150,7 +150,7 @@ const OpDefinition kRsqrtOp{
     .infer = infer_same_type,
     .evaluate = evaluate_float<rsqrt, rsqrt>,
     .lowerings = {kNative<Primitive::kRsqrt>},
-    .traits = {.operands = {kFloats | kComplex}},
+    .traits = {.operands = {kFloats | kComplex}, .is_arithmetic = true},
     .attributes = kResultAccuracy,
 };
 const OpDefinition kCbrtOp{
@@ -159,7 +159,7 @@ const OpDefinition kCbrtOp{
     .infer = infer_same_type,
     .evaluate = evaluate_float<cbrt, cbrt>,
     .lowerings = {ElementwiseLowering{emit_in_f32<emit_cbrt>}},
-    .traits = {.operands = {kFloats | kComplex}},
+    .traits = {.operands = {kFloats | kComplex}, .is_arithmetic = true},
     .attributes = kResultAccuracy,
 };
 const OpDefinition kFloorOp{

@@ -107,7 +107,7 @@ const OpDefinition kSquareOp{
     .infer = infer_same_type,
     .evaluate = evaluate_number<squared, squared, squared>,
     .lowerings = {ElementwiseLowering{emit_square}},
-    .traits = {.operands = {kNumbers | kComplex}},
+    .traits = {.operands = {kNumbers | kComplex}, .is_arithmetic = true},
 };
 
 }  // namespace superstep

@@ -1,6 +1,7 @@
 #include "compiler/vertex/expression.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/error.h"
 
@@ -93,6 +94,16 @@ bool Expression::has_branches() const {
     return step.primitive == Primitive::kCallWhere ||
            (step.primitive == Primitive::kRem && is_float(step.dtype));
   });
+}
+
+std::uint64_t arithmetic_on_floats(const Expression& expression) {
+  constexpr Primitive kArithmetic[] = {Primitive::kAdd, Primitive::kSub, Primitive::kMul,
+                                       Primitive::kDiv, Primitive::kRem};
+  return static_cast<std::uint64_t>(
+      std::ranges::count_if(expression.steps(), [&](const Expression::Step& step) {
+        return is_float(step.dtype) &&
+               std::ranges::find(kArithmetic, step.primitive) != std::end(kArithmetic);
+      }));
 }
 
 }  // namespace superstep::vertex

@@ -137,4 +137,7 @@ class Expression {
   std::vector<Expression> functions_;
 };
 
+/// Sums, differences, products, quotients and remainders of floats in an expression.
+[[nodiscard]] std::uint64_t arithmetic_on_floats(const Expression& expression);
+
 }  // namespace superstep::vertex

@@ -97,7 +97,9 @@ Multiplied multiply_dense(ProgramBuilder& builder, Values& values, const Product
           .c = StateWord::address(products, i * area * result_bytes)};
       set.launches.push_back({.tile = block.tile, .state = state.words()});
     }
-    set.flops += static_cast<std::uint64_t>(2 * block.batch.size() * m * n * k);
+    if (is_float(product.input)) {
+      set.flops += static_cast<std::uint64_t>(2 * block.batch.size() * m * n * k);
+    }
   }
   builder.add_compute(gathered, std::move(set));
   return {products, gathered, {}, {}};

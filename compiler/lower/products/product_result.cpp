@@ -280,7 +280,6 @@ class Finish {
       set.launches.push_back({.tile = interval.tiles[0],
                               .state = state.words(parts, workers),
                               .worker_words = vertex::kAddPartsStateWords});
-      set.flops += static_cast<std::uint64_t>(interval.count * (parts - 1));
     }
     for (auto& [parts, set] : sets) builder_.add_compute(time, std::move(set));
   }
@@ -301,7 +300,6 @@ class Finish {
                       .output = StateWord::address(sums),
                       .input = StateWord::address(received)}}};
       set.launches.push_back({interval.tiles[0], state.words()});
-      set.flops += static_cast<std::uint64_t>(interval.count * (counts[i] - 1));
     }
     builder_.add_compute(time, std::move(set));
   }

@@ -33,6 +33,7 @@ struct Block {
   TileId tile{};
   std::int64_t first, last;
   std::int64_t begin, end;
+  bool is_copy = false;  ///< of what another tile does
 
   [[nodiscard]] std::int64_t width() const { return last - first; }
   [[nodiscard]] std::int64_t depth() const { return end - begin; }
@@ -195,7 +196,9 @@ class ReductionLowering {
   static std::vector<Block> whole_rows(const Layout& layout, std::int64_t reduced) {
     std::vector<Block> blocks;
     for (const Interval& i : layout.intervals()) {
-      for (const TileId tile : i.tiles) blocks.push_back({tile, i.begin, i.end(), 0, reduced});
+      for (const TileId tile : i.tiles) {
+        blocks.push_back({tile, i.begin, i.end(), 0, reduced, tile != i.tiles[0]});
+      }
     }
     return blocks;
   }
@@ -440,8 +443,9 @@ class ReductionLowering {
     std::vector<Block> parts, whole;
     for (const Block& block : blocks) {
       const std::int64_t count = costs.parts(block.width(), block.depth());
-      parts.push_back({block.tile, 0, block.width() * count, 0, block.depth() / count});
-      whole.push_back({block.tile, block.first, block.last, 0, count});
+      parts.push_back(
+          {block.tile, 0, block.width() * count, 0, block.depth() / count, block.is_copy});
+      whole.push_back({block.tile, block.first, block.last, 0, count, block.is_copy});
     }
     // Parts are of rows, which columns of other blocks are not.
     if (results_inside ||
@@ -487,7 +491,11 @@ class ReductionLowering {
                                         .inner = results_inside ? block.width() : 1,
                                         .values = reduced};
       set.launches.push_back({block.tile, state.words()});
-      set.flops += static_cast<std::uint64_t>(block.width() * block.depth());
+      if (!block.is_copy) {
+        set.flops += static_cast<std::uint64_t>(block.width() *
+                                                std::max<std::int64_t>(block.depth() - 1, 0)) *
+                     arithmetic_on_floats(used.expression);
+      }
     }
     for (const bool rows : {false, true}) {
       ComputeSet& set = sets[rows ? 1 : 0];
