@@ -1,5 +1,7 @@
 #include "report/validation/validation.h"
 
+#include <stdexcept>
+
 #include "report/validation/checks.h"
 #include "sim/trace/table_file.h"
 
@@ -22,14 +24,18 @@ Validation validate_trace(const std::filesystem::path& path) {
   try {
     const TraceFile trace(path);
     result.supersteps = trace.rows(kSupersteps);
-    for (const auto check : {check_values, check_program, check_supersteps, check_vertices,
-                             check_instructions, check_summary}) {
-      check(trace, sound, findings);
-    }
+    guard_trace(path, [&] {
+      for (const auto check : {check_values, check_program, check_supersteps, check_vertices,
+                               check_instructions, check_summary}) {
+        check(trace, sound, findings);
+      }
+    });
   } catch (const UserError& error) {
     // It cannot be read at all, which has been said of what stands in the way.
     if (error.code() != ExitCode::kDamagedTrace) throw;
-    for (const Problem& problem : error.problems()) findings.add_failure(problem.message, error);
+    for (const Problem& problem : error.problems()) {
+      findings.add_failure(problem.message, std::runtime_error(problem.message));
+    }
   }
   result.checked = findings.checked();
   result.problems = findings.problems();

@@ -1,9 +1,11 @@
 #include "sim/trace/repack.h"
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 #include <vector>
 
+#include "base/format_version.h"
 #include "base/output_file.h"
 #include "sim/trace/progress.h"
 #include "sim/trace/schema.h"
@@ -125,10 +127,13 @@ void repack_trace(const Hdf5File& part, const TraceTotals& totals, const TraceEn
   OutputFile output(out);
   Hdf5File file = Hdf5File::create(output.temporary(), out);
   RootRow root = read_attributes(part, kRootAttributes);
-  root.format_version = kTraceVersion;
+  // What was made of an older format lacks what later ones brought, and of a later one what this
+  // version does not know.
+  const unsigned minor = std::min(minor_of(root.format_version), minor_of(kTraceVersion));
+  if (minor == minor_of(kTraceVersion)) root.format_version = kTraceVersion;
   root.complete = true;
   root.outcome = end.outcome;
-  write_attributes(file, kRootAttributes, root);
+  write_attributes(file, kRootAttributes, root, minor);
   for (const std::string& group : trace_groups()) file.make_group(group);
   for (const std::string& name : part.attributes("/provenance")) {
     if (const auto value = part.attribute("/provenance", name)) {
@@ -143,7 +148,7 @@ void repack_trace(const Hdf5File& part, const TraceTotals& totals, const TraceEn
     if (!part.exists(column.path) || (level && column.level > *level)) continue;
     copy_column(part, file, column, column.grows ? rows.at(column.first_axis()) : 0);
   }
-  write_attributes(file, kSummaryAttributes, summary_of(part, totals, end));
+  write_attributes(file, kSummaryAttributes, summary_of(part, totals, end), minor);
   write_table(file, kStepSums, totals.steps);
   attach_scales(file);
   write_plots(file);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <climits>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -105,10 +106,12 @@ std::vector<typename Table::RowType> read_table(const Hdf5File& file, const Tabl
   return read_rows(file, table, 0, count);
 }
 
-/// Writes the attributes of a group.
+/// Writes the attributes of a group, as far as format 1.`minor` has them.
 template <class Table>
-void write_attributes(Hdf5File& file, const Table& table, const typename Table::RowType& row) {
+void write_attributes(Hdf5File& file, const Table& table, const typename Table::RowType& row,
+                      unsigned minor = UINT_MAX) {
   table.for_each_column([&]<class Get>(const Column<Get>& column) {
+    if (column.minor > minor) return;
     const auto value = stored_value(column, row, 0);
     using Stored = std::remove_const_t<decltype(value)>;
     using Number = std::conditional_t<std::is_integral_v<Stored>, std::uint64_t, Stored>;

@@ -77,6 +77,7 @@ def moved_instruction(file):
 
 DAMAGES = {  # and what is said of each
     "a dataset is gone": (lambda f: f.__delitem__("supersteps/flops"), "/supersteps/flops is missing"),
+    "the machine's text is gone": (lambda f: f.__delitem__("provenance/config_toml"), "/provenance/config_toml is missing"),
     "a group is gone": (lambda f: f.__delitem__("memory/liveness"), "/memory/liveness/peak_tile is missing"),
     "a unit": (lambda f: f["host/bytes"].attrs.modify("units", np.bytes_("1")), "/host/bytes has units '1', not 'B'"),
     "a meaning is gone": (lambda f: f["host/bytes"].attrs.__delitem__("long_name"), "/host/bytes has no long_name"),
