@@ -191,6 +191,8 @@ FileLock::FileLock(const fs::path& path) : lock_(lock_beside(path)) {
     if (named && named->st_ino == held.st_ino && named->st_dev == held.st_dev) break;
     close(file_);
   }
+  // What is younger is its holder's; another user's keeps its time.
+  (void)futimens(file_, nullptr);
   temporary_files.insert(lock_);
 }
 

@@ -6,12 +6,14 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
+#include <utility>
 
 #include "base/output_file.h"
 #include "report/numbers.h"
 #include "report/page/page.h"
 #include "report/page/page_data.h"
 #include "report/report.h"
+#include "sim/trace/progress.h"
 #include "sim/trace/trace_file.h"
 #include "tools/command.h"
 #include "tools/outputs.h"
@@ -29,6 +31,8 @@ namespace fs = std::filesystem;
 constexpr std::chrono::milliseconds kBetweenLooks{200};
 /// Between two pages at least, and what browsers wait for the next.
 constexpr std::chrono::seconds kBetweenPages{2};
+/// What a run takes, at most, until it has the lock of its trace, unless `--wait` says more.
+constexpr std::uint32_t kSecondsToBegin = 5, kMostSeconds = 86400;
 /// Making pages takes at most one part in so many of the watcher's time.
 constexpr int kPageShare = 10;
 
@@ -39,20 +43,51 @@ fs::path finished(fs::path path) {
 }
 
 /// What a run has done so far, in a line.
-std::string line_of(const TraceSummary& trace) {
-  const RunTotals& totals = trace.totals;
+std::string line_of(const RunTotals& totals, std::uint64_t clock_hz) {
   const Cycles device = totals.exchange + totals.compute + totals.sync;
   const auto share = [&](Cycles part) {
     return device.value() == 0
                ? 0
                : 100.0 * static_cast<double>(part.value()) / static_cast<double>(device.value());
   };
-  const TimeColumn time(device, trace.clock_hz);
+  const TimeColumn time(device, clock_hz);
   return fmt::format(
       "{} supersteps, {} device cycles ({} {}): compute {:.0f} %, exchange {:.0f} %, sync {:.0f} %",
       grouped(totals.supersteps), grouped(device), time.text(device), time.unit(),
       share(totals.compute), share(totals.exchange), share(totals.sync));
 }
+
+/// When a file was written; nothing where there is none.
+std::optional<fs::file_time_type> written(const fs::path& path) {
+  std::error_code error;
+  const fs::file_time_type time = fs::last_write_time(path, error);
+  return error ? std::nullopt : std::optional(time);
+}
+
+/// What a run has done so far, from look to look: each reads what is new.
+class SoFar {
+ public:
+  /// Whether there are new supersteps.
+  bool look(const TraceFile& trace) {
+    const std::uint64_t supersteps = trace.rows(kSupersteps);
+    if (!totals_ || supersteps < seen_) {
+      totals_ = no_totals(trace.hdf5());
+      seen_ = 0;
+    }
+    const std::uint64_t first = std::exchange(seen_, supersteps);
+    trace.for_each_superstep(first, supersteps - first, [&](const SuperstepInFile& superstep) {
+      totals_->add(superstep.row, superstep.launches);
+    });
+    return supersteps > first;
+  }
+  [[nodiscard]] bool has_looked() const { return totals_.has_value(); }
+  /// Behind the first look.
+  [[nodiscard]] const RunTotals& totals() const { return totals_->run; }
+
+ private:
+  std::optional<TraceTotals> totals_;
+  std::uint64_t seen_ = 0;
+};
 
 /// The page of a run that lasts, written anew while that takes little of the time.
 class Page {
@@ -73,16 +108,28 @@ class Page {
   Clock::time_point next_ = {};
 };
 
+/// What a run that ended so ends with.
+ExitCode code_of(std::string_view outcome) {
+  if (outcome == "ok") return ExitCode::kOk;
+  if (outcome == "interrupted") return ExitCode::kInterrupted;
+  return outcome == "oom" ? ExitCode::kDoesNotFit : ExitCode::kFailedCheck;
+}
+
 }  // namespace
 
 Options watch_options() {
-  Options options("watch RUN.h5 [-o PAGE.html]",
-                  "Follows a run by the trace that it writes, and shows its report when it ends.",
-                  {"superstep run program.mlir --repeat 100 -o run.h5 & superstep watch run.h5",
-                   "superstep watch run.h5 -o run.html"});
+  Options options(
+      "watch RUN.h5 [-o PAGE.html]",
+      "Follows a run by the trace that it writes, shows its report when it ends, and ends "
+      "with its code: 0, 1 after a trap, 130 when it was interrupted, 7 when it was "
+      "killed.",
+      {"superstep run program.mlir --repeat 100 -o run.h5 & superstep watch run.h5",
+       "superstep watch run.h5 -o run.html"});
   options
       .value("output,o", "FILE",
              "also a page of the run so far, which a browser reads anew until the run ends")
+      .value("wait", "SECONDS",
+             "for a run to begin (5); then what is there is taken for the whole of it")
       .flag("quiet,q", "no progress")
       .positionals(1, 1);
   return options;
@@ -92,40 +139,64 @@ ExitCode watch_command(const Options& options, Answer& answer) {
   const fs::path path = finished(options.words()[0]), part = trace_part(path);
   const std::optional<std::string> output = options.get("output");
   if (output) check_outputs({{"the trace", path.string()}}, {{"--output", *output}});
+  const std::chrono::seconds wait{options.number("wait", 0, kMostSeconds, kSecondsToBegin)};
   Page page(output);
   Progress progress(options.has("quiet"));
   const InterruptRequest interrupt;
-  bool was_killed = false;
-  std::uint64_t supersteps = 0;
-  while (!was_killed && !interrupt.asked() && fs::exists(part)) {
+  const std::optional<fs::file_time_type> before = written(path);
+  const Clock::time_point latest = Clock::now() + wait;
+  const auto has_begun = [&] { return is_locked(path) || written(path) != before; };
+  while (!interrupt.asked() && !has_begun() && Clock::now() < latest) {
+    progress.show(fmt::format("no run writes {} yet", path.string()));
+    std::this_thread::sleep_for(kBetweenLooks);
+  }
+  SoFar so_far;
+  // Who has the lock has finished the trace that is younger than it.
+  const auto is_running = [&] {
+    return is_locked(path) && (fs::exists(part) || written(path) < written(lock_beside(path)));
+  };
+  bool lasts = is_running();
+  const bool was_running = lasts;
+  while (lasts && !interrupt.asked()) {
+    std::this_thread::sleep_for(kBetweenLooks);
     // Asked first: what its writer wrote last is then in what is read.
-    const bool lasts = is_locked(path);
+    lasts = is_running();
+    if (!fs::exists(part)) {
+      progress.show("the run has not begun, or ends");
+      continue;
+    }
     try {
       const TraceFile trace(part);
-      const TraceSummary so_far = trace.summary();
-      progress.show(line_of(so_far));
-      if (so_far.totals.supersteps > supersteps) page.show(trace, true);
-      supersteps = so_far.totals.supersteps;
+      const bool is_new = so_far.look(trace);
+      const RootRow root = read_attributes(trace.hdf5(), kRootAttributes);
+      progress.show(line_of(so_far.totals(), static_cast<std::uint64_t>(root.clock_hz)));
+      if (is_new) page.show(trace, true);
     } catch (const std::exception&) {
       // A run that begins or ends has no file that can be read yet, or none any more.
       if (!lasts && fs::exists(part)) throw;
     }
-    was_killed = !lasts && fs::exists(part);
-    if (lasts) std::this_thread::sleep_for(kBetweenLooks);
   }
   progress.clear();
-  if (interrupt.asked()) return ExitCode::kInterrupted;
-  const TraceFile trace(was_killed ? part : path);
+  const bool is_part = fs::exists(part);
+  if (interrupt.asked()) {
+    // Nobody writes the page any more: browsers need not read it anew.
+    if (is_part && so_far.has_looked()) page.show(TraceFile(part), false);
+    return ExitCode::kInterrupted;
+  }
+  if (was_running && !is_part && written(path) == before) {
+    throw InputOutputError(path.string(), "the run ended before it wrote a trace");
+  }
+  const TraceFile trace(is_part ? part : path);
   const TraceSummary summary = trace.summary();
   report(summary, answer);
   page.show(trace, false);
-  if (was_killed) {
+  if (is_part) {
     answer.add_problem(
         {{part.string(), 0, 0},
          "the run was killed; `superstep trace repair` makes a trace of what it left"});
     return ExitCode::kDamagedTrace;
   }
-  return summary.outcome == "ok" ? ExitCode::kOk : ExitCode::kFailedCheck;
+  return code_of(summary.outcome);
 }
 
 }  // namespace superstep

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "sim/trace/rows_by_superstep.h"
 #include "sim/trace/schema.h"
 #include "sim/trace/superstep_rows.h"
 #include "sim/trace/table_file.h"
@@ -10,12 +11,25 @@
 namespace superstep {
 namespace {
 
-/// Of `rows` rows that ascend by the superstep in a column, those of the first `supersteps`.
-std::uint64_t rows_before(const Hdf5File& file, const std::string& path, std::uint64_t rows,
-                          std::uint64_t supersteps) {
-  const auto superstep = read_numbers<std::uint64_t>(file, path, 0, rows);
-  const auto cut = std::ranges::lower_bound(superstep, supersteps);
-  return static_cast<std::uint64_t>(cut - superstep.begin());
+/// Of so many supersteps of an unfinished file those in front of the first without its profiles:
+/// what is missing was to be written last.
+std::uint64_t with_profiles(const Hdf5File& file, std::uint64_t supersteps,
+                            std::uint64_t of_compute, std::uint64_t of_exchange) {
+  const auto is_there = [&](const ProfileNumbers& row) {
+    return (row.compute < of_compute || row.compute == kNoProfile) &&
+           (row.exchange < of_exchange || row.exchange == kNoProfile);
+  };
+  const auto has_profile = [](const ProfileNumbers& row) { return row.compute != kNoProfile; };
+  std::uint64_t whole = supersteps;
+  for (std::uint64_t end = supersteps; end > 0;) {
+    const std::uint64_t begin = end - std::min(end, kSuperstepChunk);
+    const auto rows = read_rows(file, kProfileNumbers, begin, end - begin);
+    const auto missing = std::ranges::find_if_not(rows, is_there);
+    if (missing != rows.end()) whole = begin + static_cast<std::uint64_t>(missing - rows.begin());
+    if (missing == rows.end() && std::ranges::any_of(rows, has_profile)) break;
+    end = begin;
+  }
+  return whole;
 }
 
 }  // namespace
@@ -31,15 +45,8 @@ std::map<std::string_view, std::uint64_t> whole_rows(const Hdf5File& file) {
   if (found == rows.end() || read_attributes(file, kRootAttributes).complete) return rows;
   std::uint64_t& supersteps = found->second;
   if (rows.contains(kComputeProfiles.axes)) {
-    const auto is_there = [](std::uint32_t number, std::uint64_t profiles) {
-      return number < profiles || number == kNoProfile;
-    };
-    const auto numbers = read_rows(file, kProfileNumbers, 0, supersteps);
-    const auto cut = std::ranges::find_if_not(numbers, [&](const ProfileNumbers& of_superstep) {
-      return is_there(of_superstep.compute, rows[kComputeProfiles.axes]) &&
-             is_there(of_superstep.exchange, rows[kExchangeProfiles.axes]);
-    });
-    supersteps = static_cast<std::uint64_t>(cut - numbers.begin());
+    supersteps =
+        with_profiles(file, supersteps, rows[kComputeProfiles.axes], rows[kExchangeProfiles.axes]);
   }
   const std::uint64_t behind =
       supersteps == 0 ? 0 : read_rows(file, kSupersteps, supersteps - 1, 1).front().number + 1;
@@ -49,7 +56,7 @@ std::map<std::string_view, std::uint64_t> whole_rows(const Hdf5File& file) {
                                     {kInstructions.axes, kInstructions.group}}) {
     if (!rows.contains(axis)) continue;
     std::uint64_t& count = rows[axis];
-    count = rows_before(file, std::string(group) + "/superstep", count, behind);
+    count = first_of_superstep(file, std::string(group) + "/superstep", count, behind);
   }
   return rows;
 }

@@ -12,6 +12,23 @@
 
 namespace superstep {
 
+/// Of so many rows that ascend by the superstep in a column, the first that is not of one below
+/// `superstep`. A few rows are read.
+[[nodiscard]] inline std::uint64_t first_of_superstep(const Hdf5File& file,
+                                                      const std::string& column, std::uint64_t rows,
+                                                      std::uint64_t superstep) {
+  std::uint64_t first = 0, end = rows;
+  while (first < end) {
+    const std::uint64_t middle = first + (end - first) / 2;
+    if (read_numbers<std::uint64_t>(file, column, middle, 1).front() < superstep) {
+      first = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return first;
+}
+
 /// Rows of a table that ascend by their superstep, those of one after those of the one before.
 template <const auto& kTable>
 class RowsBySuperstep {
@@ -22,18 +39,9 @@ class RowsBySuperstep {
  public:
   /// Of so many rows, those from the first of a superstep on. The file outlives it.
   RowsBySuperstep(const Hdf5File& file, std::uint64_t rows, std::uint64_t superstep)
-      : file_(file), rows_(rows) {
-    const std::string column = kTable.path_of("superstep");
-    std::uint64_t end = rows;
-    while (next_ < end) {
-      const std::uint64_t middle = next_ + (end - next_) / 2;
-      if (read_numbers<std::uint64_t>(file, column, middle, 1).front() < superstep) {
-        next_ = middle + 1;
-      } else {
-        end = middle;
-      }
-    }
-  }
+      : file_(file),
+        rows_(rows),
+        next_(first_of_superstep(file, kTable.path_of("superstep"), rows, superstep)) {}
 
   /// The row that `of` gives next.
   [[nodiscard]] std::uint64_t next() const { return next_; }
@@ -55,7 +63,7 @@ class RowsBySuperstep {
  private:
   const Hdf5File& file_;
   std::uint64_t rows_;
-  std::uint64_t next_ = 0;
+  std::uint64_t next_;
   std::uint64_t first_ = 0;  ///< row of the block
   std::vector<Row> block_, found_;
 };
