@@ -93,7 +93,9 @@ constexpr auto fields_of(const StepInfo*) {
                     ImageField{"vertices", &StepInfo::vertices},
                     ImageField{"tiles", &StepInfo::tiles},
                     ImageField{"vertex_types", &StepInfo::vertex_types},
-                    ImageField{"fused", &StepInfo::fused}.since(1)};
+                    ImageField{"fused", &StepInfo::fused}.since(1),
+                    ImageField{"shared_code", &StepInfo::shared_code}.since(2),
+                    ImageField{"call_site", &StepInfo::call_site}.since(2)};
 }
 constexpr auto fields_of(const VertexTypeInfo*) {
   return std::tuple{ImageField{"name", &VertexTypeInfo::name},

@@ -132,6 +132,9 @@ struct StepInfo {
   /// Compute: the operations that are fused in it, in order; empty: one, whose name it has. A step
   /// of several has the name of the last.
   std::vector<FusedOperation> fused = {};
+  /// Code that several places of the program share: its number, and that of the call which the step
+  /// is of, in order of execution. Empty: code of its own.
+  std::optional<std::uint32_t> shared_code = {}, call_site = {};
 
   /// Whether it does nothing but execute other steps.
   [[nodiscard]] bool is_control() const { return kind >= Kind::kLoop; }

@@ -56,6 +56,10 @@ class StepNumbering {
   using Parent = std::optional<std::uint32_t>;
 
   std::uint32_t add(StepInfo step, std::uint32_t point) {
+    if (call_ != nullptr) {
+      step.shared_code = index(call_->procedure);
+      step.call_site = static_cast<std::uint32_t>(numbers.calls.size() - 1);
+    }
     steps_.push_back(std::move(step));
     numbers.point.push_back(point);
     return static_cast<std::uint32_t>(steps_.size() - 1);

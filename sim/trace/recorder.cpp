@@ -159,7 +159,7 @@ TraceSummary RunRecorder::summary(std::string outcome, const std::optional<Trap>
   out.events = events_;
   for (const CompileEvent& event : image_.info.events) {
     out.plan_events.push_back(event);
-    out.plan_events.back().source = {shown_source(event.source.module), {}};
+    out.plan_events.back().source = shown_source(event.source);
   }
   out.add_totals(totals_);
   const TraceOperations operations = operations_of(steps_);
@@ -171,14 +171,14 @@ TraceSummary RunRecorder::summary(std::string outcome, const std::optional<Trap>
     step.info = steps_[s];
     step.operation_name = first.name;
     step.info.operation = first.operation;
-    step.info.source = {shown_source(first.source.module), shown_source(first.source.python)};
+    step.info.source = shown_source(first.source);
     out.steps.push_back(std::move(step));
   }
   add_memory(image_.info, out.tiles, out);
   for (const TensorInfo& tensor : image_.info.tensors) {
     out.tensors.push_back(tensor);
-    // The table of variables has neither column nor Python line.
-    out.tensors.back().source = {shown_source(tensor.source.module), {}};
+    out.tensors.back().source = shown_source(tensor.source);
+    // The table of variables has no column.
     out.tensors.back().source.module.column = 0;
   }
   return out;

@@ -149,7 +149,7 @@ struct RootRow {
   std::uint32_t calls = 0;
   bool begins_inside = false;
   Cycles predicted;
-  std::string config_sha256, program_sha256;
+  std::string config_sha256, program_sha256, code_sha256;
   std::string nexus_class = "NXroot", plot = "plots";
 };
 

@@ -120,7 +120,7 @@ cycles of tile t in superstep s are `profiles/compute/cycles[supersteps/compute_
 A level holds those before it. While a run lasts its data is in `RUN.h5.part`, flushed by number of supersteps (at powers
 of two up to 64, then every 64, and every 1,024 after 4,096) and open to SWMR readers; `superstep report` and
 `superstep trace repair` read it after the run was killed, at any level. The next run of the same `-o` replaces it: repair
-first what is to be kept. `RUN.h5.lock` keeps other writers away while the run lasts. The finished file does not depend on
+first what is to be kept. What is repaired keeps its format, and lacks what later ones brought. `RUN.h5.lock` keeps other writers away while the run lasts. The finished file does not depend on
 the number of host threads. When the file reaches its size limit (2 GiB), the rows of tiles and of their workers end, `/events`
 says so, and all else goes on. Levels below tile are flushed as well whenever there are 262,144 rows more.
 
@@ -129,12 +129,18 @@ totals of `/summary`, and the launches of a superstep sum to its compute cycles.
 after the other; `/launches` says how its critical tile's time is shared between them. The stream `goes_on` is a word on each
 tile that decides whether another call comes; the host sends it, as 0, with the arguments of the last call.
 
+Useful floating-point operations are those of the program's text, however many instructions they take: one for each float that
+an arithmetic operation makes (add, subtract, multiply, divide, remainder, power, and functions as exp, sqrt and tanh), 2mnk of
+a product, n - 1 of a sum of n elements, one for each element that a scatter adds. What compares, chooses (maximum, clamp,
+select), rounds, converts, changes signs or moves is none, and integers count nothing. Complex numbers count as the operations
+on their parts; f64 is computed in integers and counts nothing. What expands to other operations counts as those.
+
 At level vertex `/vertices` has what each worker does from launch to exit, at level instruction `/instructions` what contexts
 issue. A window says of which supersteps, tiles and
 operations (`run --trace-supersteps A:B --trace-tiles LIST --trace-ops PATTERN`); no other rows are there, and all other tables
 are as without one. A launch of all workers is a row for each of them, with one launch_cycle. Of operations the instructions of their workers are
 kept, of a window without operations those of supervisors too; of a superstep with more than 4,194,304 in the window none are,
-and `/events` says so.
+and `/events` says so. Of a superstep that a trap ends there are none.
 
 `superstep trace validate` looks whether a file keeps all this, `superstep trace export` gives it to other viewers
 ([exports.md](exports.md)).

@@ -18,7 +18,7 @@ namespace superstep {
 
 constexpr std::string_view kTraceFormat = "superstep-trace";
 /// Readers accept every version with the same major number.
-constexpr std::string_view kTraceVersion = "1.9.0";
+constexpr std::string_view kTraceVersion = "1.10.0";
 
 /// Rows of the superstep columns in one chunk, and supersteps between two flushes of a long run.
 constexpr std::uint64_t kSuperstepChunk = 1024;
@@ -129,6 +129,12 @@ inline constexpr auto kSteps = fixed_table<StepRow>(
     Column{"trips", &StepRow::known_trips, "1",
            "Trips of one execution of a loop; 0 where they follow from data, and for other steps."}
         .since(4),
+    Column{"shared_code", &StepRow::shared_code, "1",
+           "Code that several places of the program share, which the step is of; -1: its own."}
+        .since(10),
+    Column{"call_site", &StepRow::call_site, "1",
+           "Of those places, from 0 over all shared code, the one that the step is of, or -1."}
+        .since(10),
     Column{"compute_set", &StepRow::compute_set, "1", "Row of /program/compute_set, or -1."},
     Column{"exchange", &StepRow::exchange, "1", "Row of /exchange (level tile), or -1."},
     Column{"operation", &StepRow::operation_number, "1", "Row of /program/operation."},
@@ -215,7 +221,13 @@ inline constexpr auto kVariables = fixed_table<VariableRow>(
     Column{"source_file", member(&VariableRow::source, &OpLocation::module, &SourceLocation::file),
            "", "File of the operation that makes it, or empty."},
     Column{"source_line", member(&VariableRow::source, &OpLocation::module, &SourceLocation::line),
-           "1", "Line of that operation, 0 when unknown."});
+           "1", "Line of that operation, 0 when unknown."},
+    Column{"python_file", member(&VariableRow::source, &OpLocation::python, &SourceLocation::file),
+           "", "File of the Python line that it was traced from, or empty."}
+        .since(10),
+    Column{"python_line", member(&VariableRow::source, &OpLocation::python, &SourceLocation::line),
+           "1", "That line, 0 when unknown."}
+        .since(10));
 
 inline constexpr auto kCompileEvents = fixed_table<CompileEventRow>(
     "/program/event", "plan_event", TraceLevel::kSummary,
@@ -238,6 +250,14 @@ inline constexpr auto kCompileEvents = fixed_table<CompileEventRow>(
            member(&CompileEventRow::source, &OpLocation::module, &SourceLocation::column), "1",
            "Its column, 0 when unknown."}
         .since(2),
+    Column{"python_file",
+           member(&CompileEventRow::source, &OpLocation::python, &SourceLocation::file), "",
+           "File of the Python line that it was traced from, or empty."}
+        .since(10),
+    Column{"python_line",
+           member(&CompileEventRow::source, &OpLocation::python, &SourceLocation::line), "1",
+           "That line, 0 when unknown."}
+        .since(10),
     Column{"reason", &CompileEventRow::reason, "", "What was found."}.since(2),
     Column{"advice", &CompileEventRow::advice, "", "What would help, or empty."}.since(2));
 
@@ -658,6 +678,11 @@ inline constexpr auto kInstructions = growing_table<InstructionRow>(
                    "Of /provenance/config_toml, in hexadecimal."},
             Column{"program_sha256", &RootRow::program_sha256, "",
                    "Of the StableHLO text, in hexadecimal; empty for a program that had none."},
+            Column{"code_sha256", &RootRow::code_sha256, "",
+                   "Of what tiles hold when the program begins: its code, vertex states and "
+                   "constants, with their addresses. Runs of one program have the same. Empty for "
+                   "a program that does not fit."}
+                .since(10),
             Column{"NX_class", &RootRow::nexus_class, "", "NXroot"},
             Column{"default", &RootRow::plot, "", "plots"});
 

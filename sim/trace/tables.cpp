@@ -1,10 +1,12 @@
 #include "sim/trace/tables.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <iterator>
 #include <map>
 #include <set>
+#include <span>
 
 #include "base/error.h"
 #include "base/number_ranges.h"
@@ -45,10 +47,6 @@ std::vector<OpcodeRow> opcode_rows() {
   return rows;
 }
 
-OpLocation shown(const OpLocation& source) {
-  return {shown_source(source.module), shown_source(source.python)};
-}
-
 /// The operation that a step does work of: `dot_general.3` of step `dot_general.3.arrange` or
 /// `dot_general.3 +2`.
 std::string operation_name(const std::string& step) {
@@ -62,7 +60,8 @@ std::vector<OperationRow> operation_rows(const ProgramInfo& info,
                                          const TraceOperations& operations) {
   std::vector<OperationRow> rows;
   for (const StepInfo& first : operations.first_steps) {
-    rows.push_back({.name = first.name, .opcode = first.operation, .source = shown(first.source)});
+    rows.push_back(
+        {.name = first.name, .opcode = first.operation, .source = shown_source(first.source)});
   }
   const std::vector<std::uint64_t> executions = executions_by_step(steps);
   std::vector<std::set<std::uint32_t>> types(rows.size());
@@ -100,7 +99,7 @@ std::vector<FusedOperationRow> fused_rows(const std::vector<StepInfo>& steps) {
   for (std::uint32_t s = 0; s < steps.size(); ++s) {
     for (const FusedOperation& operation : steps[s].fused) {
       rows.push_back({operation, s});
-      rows.back().source = shown(operation.source);
+      rows.back().source = shown_source(operation.source);
     }
   }
   return rows;
@@ -117,7 +116,7 @@ std::vector<VariableRow> variable_rows(const std::vector<TensorInfo>& tensors) {
   std::vector<VariableRow> rows;
   for (const TensorInfo& tensor : tensors) {
     rows.push_back({tensor, tensor.type.text()});
-    rows.back().source = shown(tensor.source);
+    rows.back().source = shown_source(tensor.source);
   }
   return rows;
 }
@@ -126,7 +125,7 @@ std::vector<CompileEventRow> event_rows(const std::vector<CompileEvent>& events)
   std::vector<CompileEventRow> rows;
   for (const CompileEvent& event : events) {
     rows.push_back({event, std::string(name_of(event.kind))});
-    rows.back().source = shown(event.source);
+    rows.back().source = shown_source(event.source);
   }
   return rows;
 }
@@ -231,6 +230,25 @@ std::string tiles_text(const TraceWindow& window) {
   return ranges_of(tiles);
 }
 
+/// Of what the tiles hold when the program begins, and where it begins.
+std::string code_sha256(const ProgramImage& image) {
+  if (image.segments.empty()) return {};
+  Sha256 hash;
+  const auto add = [&](const auto& values) {
+    const auto bytes = std::as_bytes(std::span(values));
+    const std::uint64_t count = bytes.size();
+    hash.add({reinterpret_cast<const char*>(&count), sizeof count});
+    hash.add({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  };
+  for (const Segment& segment : image.segments) {
+    add(segment.tiles);
+    add(std::array{segment.address});
+    add(segment.bytes);
+  }
+  for (const TileEntry& entry : image.entries) add(std::array{index(entry.tile), entry.pc});
+  return hash.digest();
+}
+
 RootRow root_row(const ProgramImage& image, const TraceOptions& options) {
   const MachineConfig& machine = image.machine;
   RootRow root;
@@ -256,6 +274,7 @@ RootRow root_row(const ProgramImage& image, const TraceOptions& options) {
   root.predicted = predicted_cycles(image, options.calls, options.begin);
   root.config_sha256 = sha256(to_toml(machine));
   root.program_sha256 = image.info.text_sha256;
+  root.code_sha256 = code_sha256(image);
   return root;
 }
 
@@ -278,6 +297,10 @@ SourceLocation shown_source(const SourceLocation& source) {
   return {path.is_absolute() ? path.filename().string() : source.file, source.line, source.column};
 }
 
+OpLocation shown_source(const OpLocation& source) {
+  return {shown_source(source.module), shown_source(source.python)};
+}
+
 std::vector<StepInfo> trace_steps(const ProgramInfo& info) {
   std::vector<StepInfo> steps = info.steps;
   steps.emplace_back().name = kControlStep;
@@ -291,7 +314,13 @@ TraceOperations operations_of(const std::vector<StepInfo>& steps) {
     const auto [it, fresh] = known.emplace(
         operation_name(step.name), static_cast<std::uint32_t>(operations.first_steps.size()));
     if (fresh) operations.first_steps.push_back(step);
-    if (fresh) operations.first_steps.back().name = it->first;
+    StepInfo& first = operations.first_steps[it->second];
+    if (fresh) first.name = it->first;
+    // Steps that only prepare it, as copies and fills do, are of no operation of their own.
+    if (first.operation.empty() && !step.operation.empty()) {
+      first.operation = step.operation;
+      first.source = step.source;
+    }
     operations.by_step.push_back(it->second);
   }
   return operations;

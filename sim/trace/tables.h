@@ -18,12 +18,15 @@ namespace superstep {
 /// The operations of steps: the number of each step's, and the steps that name them.
 struct TraceOperations {
   std::vector<std::uint32_t> by_step;
-  std::vector<StepInfo> first_steps;  ///< of each operation, under the operation's name
+  /// Of each operation, under the operation's name; with opcode and place of the first that has an
+  /// opcode.
+  std::vector<StepInfo> first_steps;
 };
 [[nodiscard]] TraceOperations operations_of(const std::vector<StepInfo>& steps);
 
 /// A place as a trace has it, which tells nothing of the host's folders.
 [[nodiscard]] SourceLocation shown_source(const SourceLocation& source);
+[[nodiscard]] OpLocation shown_source(const OpLocation& source);
 
 /// The stored direction of a stream, as `kDirections` has it.
 [[nodiscard]] constexpr std::uint8_t direction_of(const Stream& stream) {
