@@ -26,10 +26,10 @@ std::uint32_t codelet_of(LoweredProgram& program) {
 }  // namespace
 
 Superstep copy_buffers(LoweredProgram& program, const std::vector<BufferCopy>& copies,
-                       const std::string& name) {
-  ComputeSet set{.name = name,
-                 .operation = "",
-                 .source = {},
+                       const Origin& origin) {
+  ComputeSet set{.name = origin.name,
+                 .operation = origin.operation,
+                 .source = origin.source,
                  .codelet = codelet_of(program),
                  .launches = {},
                  .reads = {},

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "compiler/program/program.h"
@@ -12,8 +11,8 @@ struct BufferCopy {
   BufferId from{}, to{};
 };
 
-/// A superstep without an exchange that copies buffers on their tiles.
+/// A superstep without an exchange that copies buffers on their tiles, for an op.
 [[nodiscard]] Superstep copy_buffers(LoweredProgram& program, const std::vector<BufferCopy>& copies,
-                                     const std::string& name);
+                                     const Origin& origin);
 
 }  // namespace superstep

@@ -416,15 +416,18 @@ class Outliner {
       Replacement& replacement = found->second;
       const std::uint32_t number = index(replacement.call.procedure);
       Procedure& procedure = program_.procedures[number];
-      const std::string name = "procedure " + std::to_string(number);
-      add_copies(replacement.before, name + " operands", block);
+      Origin origin = place_of(replacement.call);
+      const std::string name = "procedure." + std::to_string(number);
+      origin.name = name + ".operands";
+      add_copies(replacement.before, origin, block);
       for (; at < replacement.end; ++at) {
         if (!replacement.is_first) continue;
         substitute_copied(*list_.elements[at].step, replacement.copied);
         procedure.block.steps.push_back(std::move(*list_.elements[at].step));
       }
       block.steps.emplace_back(std::move(replacement.call));
-      add_copies(replacement.after, name + " results", block);
+      origin.name = name + ".results";
+      add_copies(replacement.after, origin, block);
     }
     *of.block = std::move(block);
   }
@@ -482,9 +485,19 @@ class Outliner {
     if (!copies.empty()) substitute(step, copies);
   }
 
-  void add_copies(const std::vector<BufferCopy>& copies, const std::string& name, Block& block) {
+  void add_copies(const std::vector<BufferCopy>& copies, const Origin& origin, Block& block) {
     copies_ += copies.size();
-    if (!copies.empty()) block.steps.emplace_back(copy_buffers(program_, copies, name));
+    if (!copies.empty()) block.steps.emplace_back(copy_buffers(program_, copies, origin));
+  }
+  /// Where the first step of a call that says it is written.
+  static Origin place_of(const Call& call) {
+    for (const SuperstepOrigins& origins : call.origins) {
+      if (!origins.exchange.operation.empty()) return {"", "", origins.exchange.source};
+      for (const Origin& origin : origins.computes) {
+        if (!origin.operation.empty()) return {"", "", origin.source};
+      }
+    }
+    return {};
   }
 
   /// Copies of what was there before.

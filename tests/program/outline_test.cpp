@@ -197,6 +197,25 @@ TEST(Outline, ATrainingStepThatSavesCodeRunsInLessOfIt) {
   }
 }
 
+TEST(Outline, CopiesForACallHaveThePlaceOfWhatIsCalled) {
+  const Case c = case_of(training(12), 0.125F);
+  const MachineConfig machine = load_machine("tiny4");
+  const ProgramImage image =
+      build_image(c.module, machine, lower(c.module, machine), {}, {}, false, true);
+  const std::vector<StepInfo>& steps = image.info.steps;
+  int copies = 0;
+  for (std::size_t s = 0; s + 1 < steps.size(); ++s) {
+    if (!steps[s].name.starts_with("procedure.") || !steps[s].name.ends_with(".operands")) continue;
+    ++copies;
+    ASSERT_TRUE(steps[s + 1].shared_code) << "the call follows";
+    EXPECT_TRUE(
+        steps[s].name.starts_with("procedure." + std::to_string(*steps[s + 1].shared_code)));
+    EXPECT_GT(steps[s].source.module.line, 0U) << steps[s].name;
+    EXPECT_EQ(steps[s].source, steps[s + 1].source) << steps[s].name;
+  }
+  EXPECT_GT(copies, 0);
+}
+
 TEST(Outline, ATrainingStepWithTooMuchCodeForTheMachineIsCompiledInLess) {
   const Case c = case_of(training(24), 0.125F);
   MachineConfig machine = load_machine("tiny4");
