@@ -97,7 +97,9 @@ inline constexpr auto kOperations = fixed_table<OperationRow>(
     Column{"operation", RowNumber<std::uint32_t>{}, "1", "Number of the operation."},
     Column{"name", &OperationRow::name, "",
            "Name of the operation; the last is the code between steps."},
-    Column{"hlo_opcode", &OperationRow::opcode, "", "StableHLO operation, or empty."},
+    Column{"hlo_opcode", &OperationRow::opcode, "",
+           "StableHLO operation, superstep.take or superstep.put for what gathers, scatters and "
+           "slices at computed places become, or empty."},
     Column{"source_file", member(&OperationRow::source, &OpLocation::module, &SourceLocation::file),
            "", "Its file, or empty."},
     Column{"source_line", member(&OperationRow::source, &OpLocation::module, &SourceLocation::line),
