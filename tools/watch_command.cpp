@@ -7,6 +7,7 @@
 #include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "base/output_file.h"
 #include "report/numbers.h"
@@ -80,7 +81,6 @@ class SoFar {
     });
     return supersteps > first;
   }
-  [[nodiscard]] bool has_looked() const { return totals_.has_value(); }
   /// Behind the first look.
   [[nodiscard]] const RunTotals& totals() const { return totals_->run; }
 
@@ -98,13 +98,20 @@ class Page {
     const Clock::time_point begin = Clock::now();
     if (!path_ || (lasts && begin < next_)) return;
     const auto again = lasts ? std::optional(kBetweenPages) : std::nullopt;
-    replace_file(*path_, page_html({page_document(trace)}, again));
+    shown_ = {page_document(trace)};
+    replace_file(*path_, page_html(shown_, again));
     const Clock::time_point end = Clock::now();
     next_ = end + std::max<Clock::duration>(kBetweenPages, kPageShare * (end - begin));
   }
 
+  /// The last one as it was, but that no browser waits for the next.
+  void leave() const {
+    if (!shown_.empty()) replace_file(*path_, page_html(shown_));
+  }
+
  private:
   std::optional<std::string> path_;
+  std::vector<nlohmann::ordered_json> shown_;
   Clock::time_point next_ = {};
 };
 
@@ -179,8 +186,7 @@ ExitCode watch_command(const Options& options, Answer& answer) {
   progress.clear();
   const bool is_part = fs::exists(part);
   if (interrupt.asked()) {
-    // Nobody writes the page any more: browsers need not read it anew.
-    if (is_part && so_far.has_looked()) page.show(TraceFile(part), false);
+    page.leave();
     return ExitCode::kInterrupted;
   }
   if (was_running && !is_part && written(path) == before) {

@@ -91,7 +91,9 @@ function start() {
   makeSearch();
   makeKeys();
   listeners.add(changed);
-  choose({ view: listed()[0].id, ...firstLook(run()), ...fromAddress(location.hash) });
+  look = firstLook(run());
+  const chosen = fromAddress(location.hash);
+  choose({ view: listed()[0].id, ...look, ...chosen, ...(follower.atFirstLook(chosen) ? { from: 0, to: Infinity, ...look } : {}) });
   showHead();
   showView();
   showDetails();
@@ -102,6 +104,7 @@ function start() {
     palette.forget();
     for (const chart of charts) chart.update();
   });
+  follower.begin();
   document.documentElement.dataset.ready = "true";
 }
 /// The superstep with most device cycles; and of a run of many, those around it.

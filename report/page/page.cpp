@@ -52,16 +52,21 @@ std::string page_html(const std::vector<nlohmann::ordered_json>& documents,
       "default-src 'none'; script-src {}; style-src {}; img-src data: blob:; base-uri 'none'; "
       "form-action 'none'",
       hash_source(sources.script), hash_source(sources.style));
+  // With a script it is the script that reads again, and keeps what is chosen.
+  const std::string attribute = again ? fmt::format(" data-again=\"{}\"", again->count()) : "";
   const std::string refresh =
-      again ? fmt::format("<meta http-equiv=\"refresh\" content=\"{}\">\n", again->count()) : "";
+      again ? fmt::format("<noscript><meta http-equiv=\"refresh\" content=\"{}\"></noscript>\n",
+                          again->count())
+            : "";
   return fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<!DOCTYPE html>\n<html lang=\"en\"{}>\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n{}"
       "<title>Superstep report</title>\n<style>{}</style>\n</head>\n<body>\n{}\n"
       "<script type=\"application/json\" id=\"documents\">{}</script>\n<script>{}</script>\n"
       "</body>\n</html>\n",
-      policy, refresh, sources.style, sources.body, inert(json_text(documents)), sources.script);
+      attribute, policy, refresh, sources.style, sources.body, inert(json_text(documents)),
+      sources.script);
 }
 
 }  // namespace superstep

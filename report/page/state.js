@@ -3,6 +3,7 @@
 const state = { view: "summary", run: 0, superstep: 0, tile: 0, from: 0, to: 0, operation: "", device: 1, metric: "compute", map: "memory", weight: "critical" };
 const listeners = new Set();
 let runs = [];
+let look = {};  // at a run that nothing was chosen of: superstep, tile, and window where it is not all
 const run = () => runs[state.run];
 const other = () => runs[1 - state.run];
 
@@ -23,13 +24,15 @@ function choose(change) {
   }
   const changed = new Set(Object.keys(state).filter((key) => state[key] !== before[key]));
   if (!changed.size) return;
-  history.replaceState(null, "", "#" + address());
+  history.replaceState(history.state, "", "#" + address());
   for (const listener of listeners) listener(changed);
 }
 function address() {
   const parts = [["view", state.view], ["superstep", state.superstep], ["tile", state.tile]];
   if (runs.length > 1) parts.push(["run", state.run]);
-  if (state.from !== 0 || state.to !== run().count) parts.push(["from", state.from], ["to", state.to]);
+  const isWhole = state.from === 0 && state.to === run().count;
+  if (!(isWhole && look.to === undefined)) parts.push(["from", state.from]);
+  if (state.to !== run().count) parts.push(["to", state.to]);
   if (state.operation) parts.push(["operation", state.operation]);
   if (!state.device) parts.push(["device", 0]);
   parts.push(["metric", state.metric], ["map", state.map], ["weight", state.weight]);
@@ -47,6 +50,7 @@ function fromAddress(hash) {
       out[key] = typeof state[key] === "number" ? Number(text) || 0 : text;
     } catch { /* no text in UTF-8 */ }
   }
+  if (out.from !== undefined && out.to === undefined) out.to = Infinity;  // up to the last, however many there are
   return out;
 }
 /// A sentence for those who do not see what changed.

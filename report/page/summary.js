@@ -97,7 +97,8 @@ function assumedNote() {
 
 function banners() {
   const { report, doc } = run(), out = [];
-  if (report.outcome !== "ok")
+  if (report.outcome === "running" && !follower.between) out.push("The run lasted when this page was written: these are its finished supersteps.");
+  else if (!["ok", "running"].includes(report.outcome))
     out.push(report.outcome === "oom" ? "The program does not fit: this is what its memory would be." : `The run did not end (${report.outcome}): these are its finished supersteps.`);
   if (report.begins_inside) out.push("The run goes on from a checkpoint: what was before it is not in these numbers.");
   if (report.trap) out.push(report.trap);
