@@ -41,6 +41,13 @@ class Columns {
   }
 }
 
+/// Operations that are fused in a step, with their shares of it: by the steps of their formulas, as in reports.
+function withShares(operations) {
+  const whole = operations.reduce((sum, operation) => sum + operation.formula_steps, 0);
+  const place = (file, line) => (file ? `${file}:${line}` : "");
+  return whole ? operations.map((row) => ({ name: row.name, opcode: row.hlo_opcode, share: row.formula_steps / whole, source: place(row.source_file, row.source_line), python: place(row.python_file, row.python_line) })) : [];
+}
+
 const PARTS = ["exchange", "compute", "sync", "host"];
 const KINDS = ["compute", "exchange", "host", "control", "loop", "branch", "arm"];
 const SOURCES = ["measured", "published", "derived", "assumed", "extrapolated", "user"];
@@ -77,11 +84,13 @@ class Run {
     return this.tables.get(path);
   }
   readSteps() {
-    const sums = this.table("step_sums").rows();
+    const sums = this.table("step_sums").rows(), fused = new Map();
+    for (const row of this.table("/program/fused").rows()) fused.set(row.step, [...(fused.get(row.step) || []), row]);
     return this.table("/program/step").rows().map((step, number) => ({
       ...step, number, kindName: KINDS[step.kind], operationName: this.operationNames[step.operation],
       sums: sums[number] || { count: 0, runs: 0, compute_cycles: 0, exchange_cycles: 0, sync_cycles: 0, host_cycles: 0,
                               critical_tile: 0, tile_cycles: 0, peak_cycles: 0 },
+      fused: withShares(fused.get(number) || []),
     }));
   }
   /// What superstep `s` has in a column.

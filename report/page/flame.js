@@ -99,7 +99,8 @@ function flameView(view) {
   });
   function describe(node) {
     return `${pathOf(node).join(" › ")}\n${grouped(node.weight)} ${WEIGHTS[state.weight][1]}, ${percent(node.weight, root.weight)}` +
-      (node.step ? `\nruns ${grouped(node.step.sums.runs)} times` : "");
+      (node.step ? `\nruns ${grouped(node.step.sums.runs)} times` : "") +
+      (node.step?.fused || []).map(({ name, share, python }) => `\n${percent(share, 1, 0)} ${name}${python && `, ${fileName(python)}`}`).join("");
   }
   function zoom(node) {
     top = cursor = node;

@@ -8,11 +8,12 @@ function operationRows(of = run()) {
     const own = steps.get(operation.name) || [];
     const sum = (name) => own.reduce((total, step) => total + step.sums[name], 0);
     const device = operation.compute_cycles + operation.exchange_cycles + operation.sync_cycles;
-    return { ...operation, device, work: sum("tile_cycles"), bytes: own.reduce((t, step) => t + step.exchange_bytes * step.sums.runs, 0),
+    return { ...operation, device, work: sum("peak_cycles") ? sum("tile_cycles") : NaN, bytes: own.reduce((t, step) => t + step.exchange_bytes * step.sums.runs, 0),
              balance: sum("peak_cycles") ? sum("tile_cycles") / (sum("peak_cycles") * of.usedTiles.length) : NaN,
              rate: device ? operation.flops / device : NaN };
   });
 }
+const BEGUN = "in the supersteps that an operation begins";
 const number = (name, title, unit, extra = {}) => ({ name, title, unit, number: true, ...extra });
 
 function operationsTable() {
@@ -20,7 +21,7 @@ function operationsTable() {
   const before = runs.length > 1 ? new Map(operationRows(other()).map((row) => [row.name, row])) : null;
   const delta = (row) => (before.has(row.name) ? row.device - before.get(row.name).device : row.device);
   return new Table({
-    caption: "Cycles are of the critical path; work is of all tiles", label: "Operations", sort: "device", filter: true, page: 100, rows,
+    caption: `Cycles are of the critical path; work and balance are of all tiles, ${BEGUN}`, label: "Operations", sort: "device", filter: true, page: 100, rows,
     chosen: (row) => row.name === state.operation,
     columns: [
       { name: "name", title: "Operation", choose: (row) => choose({ operation: row.name === state.operation ? "" : row.name }) },
@@ -28,9 +29,10 @@ function operationsTable() {
       number("share", "Of device", "%", { value: (row) => (100 * row.device) / whole, text: (row) => decimal((100 * row.device) / whole, 1) }),
       ...(before ? [number("delta", `Δ to ${other().label}`, "cycle", { value: delta, text: (row) => MARKS[verdict(delta(row), 1)] + (before.has(row.name) ? signed(delta(row)) : `only ${run().label}`), style: (row) => verdict(delta(row), 1) })] : []),
       number("compute_cycles", "Compute", "cycle"), number("exchange_cycles", "Exchange", "cycle"), number("sync_cycles", "Sync", "cycle"),
-      number("host_cycles", "Host", "cycle"), number("supersteps", "Supersteps", undefined, { detail: true }), number("runs", "Runs"), number("work", "Work", "tile cycle", { detail: true }),
+      number("host_cycles", "Host", "cycle"), number("supersteps", "Supersteps", undefined, { detail: true }), number("runs", "Runs"), 
+      number("work", "Work", "tile cycle", { detail: true, meaning: `Compute cycles of all tiles, ${BEGUN}` }),
       number("balance", "Balance", "%", { value: (row) => 100 * row.balance, text: (row) => (Number.isNaN(row.balance) ? "–" : decimal(100 * row.balance, 0)),
-             meaning: "Mean over most compute cycles of the tiles, of the supersteps that begin with its steps" }),
+             meaning: `Mean over most compute cycles of the tiles, ${BEGUN}` }),
       number("bytes", "Exchanged", "B"), number("flops", "FLOP", undefined, { detail: true }),
       number("rate", "FLOP/cycle", undefined, { text: (row) => (row.flops ? decimal(row.rate, 1) : "–") }),
       { name: "opcode", title: "StableHLO", detail: true }, { name: "source", title: "Module", detail: true }, { name: "python", title: "Python", text: (row) => fileName(row.python) },
@@ -38,12 +40,52 @@ function operationsTable() {
   });
 }
 
+/// What operations can be added up by; but for the first, fused ones have their shares.
+const GROUPINGS = { operation: "Operation", opcode: "StableHLO operation", python: "Python line", source: "Line of the module" };
+function groupsTable(by) {
+  const whole = run().report.cycles.device || 1, rows = run().table(`by_${by}`).rows();
+  for (const row of rows) row.device = row.compute_cycles + row.exchange_cycles + row.sync_cycles;
+  const most = Math.max(1, ...rows.map((row) => row.device));
+  return new Table({
+    caption: "Cycles of the critical path; operations that are fused in a step share its cycles by the steps of their formulas", label: `By ${GROUPINGS[by]}`, sort: "device", filter: true, page: 100, rows,
+    columns: [
+      { name: "name", title: GROUPINGS[by] }, number("device", "Device", "cycle", { bar: (row) => row.device / most }),
+      number("share", "Of device", "%", { value: (row) => (100 * row.device) / whole, text: (row) => decimal((100 * row.device) / whole, 1) }),
+      number("compute_cycles", "Compute", "cycle"), number("exchange_cycles", "Exchange", "cycle"), number("sync_cycles", "Sync", "cycle"), number("host_cycles", "Host", "cycle"),
+      number("supersteps", "Supersteps"), number("runs", "Runs"), number("flops", "FLOP")] });
+}
+/// What the steps of the chosen operation compute besides it.
+function fusedTable() {
+  const rows = run().steps.filter((step) => step.operationName === state.operation)
+    .flatMap((step) => step.fused.map((operation) => ({ ...operation, step: step.name, compute: operation.share * step.sums.compute_cycles })));
+  return rows.length > 0 && new Table({
+    caption: `Operations that are fused in steps of ${state.operation}, with their shares by the steps of their formulas`, label: "Fused operations", page: 25, rows,
+    columns: [{ name: "step", title: "Step" }, { name: "name", title: "Operation" }, number("share", "Of the step", "%", { value: (row) => 100 * row.share, text: (row) => decimal(100 * row.share, 1) }),
+              number("compute", "Compute", "cycle"), { name: "opcode", title: "StableHLO" }, { name: "source", title: "Module" }, { name: "python", title: "Python", text: (row) => fileName(row.python) }] });
+}
+
 views.push({
-  id: "operations", title: "Operations", group: "Program", needs: ["operation"],
-  hint: "What each operation of the module took. Choose a heading to sort; choose an operation to mark it in the other views.",
+  id: "operations", title: "Operations", group: "Program", needs: ["operation", "group"],
+  hint: "What each operation of the module took; several that are fused in a step are one row, that of the last. Added up by line or kind, each has its share. " +
+    "Choose an operation for what is fused in it, and to mark it in the other views.",
   make() {
-    this.table = operationsTable();
-    return h("div", { class: "panel" }, this.table.element);
+    this.panel = h("div", { class: "panel" });
+    this.fused = h("div", { class: "panel" });
+    this.picker = picker("Add up by", "group", Object.entries(GROUPINGS));
+    this.update(new Set(["group"]));
+    return [h("div", { class: "controls" }, this.picker), this.fused, this.panel];
   },
-  update() { this.table.show(this.table.first); },
+  update(changed) {
+    if (!Object.hasOwn(GROUPINGS, state.group)) state.group = "operation";
+    if (changed.has("group")) {
+      this.table = state.group === "operation" ? operationsTable() : groupsTable(state.group);
+      this.panel.replaceChildren(this.table.element);
+      this.picker.querySelector("select").value = state.group;
+    } else {
+      this.table.show(this.table.first);
+    }
+    const fused = state.operation && fusedTable();
+    this.fused.hidden = !fused;
+    this.fused.replaceChildren(fused ? fused.element : "");
+  },
 });

@@ -201,6 +201,25 @@ ordered_json step_sums(const TraceSummary& summary) {
   return packed_columns(out);
 }
 
+/// Operations added up by one of `kStepGroupings`, as reports do: fused ones with their shares.
+ordered_json group_columns(const TraceSummary& summary, std::string_view by) {
+  NamedNumbers numbers;
+  ordered_json names = ordered_json::array();
+  for (const OperationTotals& group : operations_of(summary, by)) {
+    names.push_back(group.name);
+    append(numbers, {{"compute_cycles", group.compute.value()},
+                     {"exchange_cycles", group.exchange.value()},
+                     {"sync_cycles", group.sync.value()},
+                     {"host_cycles", group.host.value()},
+                     {"supersteps", group.supersteps},
+                     {"runs", group.runs},
+                     {"flops", group.flops}});
+  }
+  ordered_json out = packed_columns(numbers);
+  out["name"] = std::move(names);
+  return out;
+}
+
 /// Unit and meaning of every column, by path, so that a page explains its numbers.
 ordered_json meanings() {
   ordered_json out = ordered_json::object();
@@ -218,7 +237,6 @@ ordered_json page_document(const TraceFile& trace, const PageLimits& limits) {
   out["format_version"] = summary.format_version;
   out["level"] = summary.level;
   out["complete"] = summary.complete;
-  out["workers"] = summary.workers;
   out["report"] = report_document(summary);
   out["insights"] = ordered_json::array();
   for (const Insight& insight : insights_of(summary))
@@ -233,9 +251,11 @@ ordered_json page_document(const TraceFile& trace, const PageLimits& limits) {
   out["machine_origin"] = text.empty() ? "" : text.front().origin;
   out["meanings"] = meanings();
   out["tables"] = tables(trace, kTilePlaces, kParameters, kUsedTiles, kOperations, kSteps,
-                         kComputeSets, kVertexTypes, kVariables, kStreams, kLiveness);
+                         kFusedOperations, kVariables, kStreams, kLiveness);
   out["tables"]["/memory"] = memory_columns(trace);
   out["tables"]["step_sums"] = step_sums(summary);
+  for (const std::string_view by : kStepGroupings)
+    if (by != "operation") out["tables"][fmt::format("by_{}", by)] = group_columns(summary, by);
   const Supersteps supersteps = read_supersteps(trace, limits);
   out["supersteps_in_trace"] = supersteps.total;
   out["tables"]["/supersteps"] = packed_columns(supersteps.each);

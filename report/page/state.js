@@ -1,6 +1,6 @@
 // What is chosen: the view, the superstep, the tile, the window of time. It is the hash of the page's address.
 
-const state = { view: "summary", run: 0, superstep: 0, tile: 0, from: 0, to: 0, operation: "", device: 1, metric: "compute", map: "memory", weight: "critical" };
+const state = { view: "summary", run: 0, superstep: 0, tile: 0, from: 0, to: 0, operation: "", group: "operation", device: 1, metric: "compute", map: "memory", weight: "critical" };
 const listeners = new Set();
 let runs = [];
 let look = {};  // at a run that nothing was chosen of: superstep, tile, and window where it is not all
@@ -34,6 +34,7 @@ function address() {
   if (!(isWhole && look.to === undefined)) parts.push(["from", state.from]);
   if (state.to !== run().count) parts.push(["to", state.to]);
   if (state.operation) parts.push(["operation", state.operation]);
+  if (state.group !== "operation") parts.push(["group", state.group]);
   if (!state.device) parts.push(["device", 0]);
   parts.push(["metric", state.metric], ["map", state.map], ["weight", state.weight]);
   return parts.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join("&");

@@ -8,6 +8,7 @@ import sys
 import tempfile
 import unittest
 import xml.etree.ElementTree
+from fractions import Fraction
 from pathlib import Path
 
 import browser
@@ -149,6 +150,41 @@ class Page(unittest.TestCase):
             for part in PARTS:
                 self.assertEqual(self.number(row[f"{part.capitalize()} (cycle)"]), operation[part + "_cycles"])
             self.assertEqual(self.number(row["FLOP"]), operation["flops"])
+
+    def test_operations_that_are_fused_have_their_shares_of_lines_and_kinds(self):
+        fused, steps, operations = (self.file["program/" + name] for name in ("fused", "step", "operation"))
+        text = lambda table, column, i: table[column][i].decode()
+        place = lambda table, name, i: f"{text(table, name + '_file', i)}:{table[name + '_line'][i]}" if text(table, name + "_file", i) else "(none)"
+        names = {"opcode": lambda table, i: text(table, "hlo_opcode", i) or "(none)", "python": lambda table, i: place(table, "python", i)}
+        of_step = collections.defaultdict(list)
+        for i, step in enumerate(fused["step"]):
+            of_step[int(step)].append(i)
+        self.assertTrue(of_step)
+        cycles = {name: self.file[f"summary/step/{name}_cycles"][:] for name in ("compute", "exchange", "sync")}
+        for by, name in names.items():
+            exact = collections.Counter()
+            for step in range(len(cycles["compute"])):
+                device = int(sum(of_part[step] for of_part in cycles.values()))
+                whole = sum(int(fused["formula_steps"][i]) for i in of_step[step])
+                for i in of_step[step]:
+                    exact[name(fused, i)] += Fraction(device * int(fused["formula_steps"][i]), whole)
+                if not of_step[step]:
+                    exact[name(operations, steps["operation"][step])] += device
+            self.open("operations", group=by)
+            found = {list(row.values())[0]: self.number(row["Device (cycle)"]) for row in self.rows("#view-operations .panel:not([hidden])")}
+            self.assertEqual(sum(found.values()), self.file["summary"].attrs["device_cycles"])
+            for group, device in found.items():
+                self.assertLessEqual(abs(device - exact[group]), 3 * len(of_step))  # each part of a step is cut to whole cycles
+
+        step = next(iter(of_step))
+        self.open("operations", operation=text(operations, "name", steps["operation"][step]))
+        rows = [row for row in self.panel("operations", "Fused operations") if row["Step"] == text(steps, "name", step)]
+        whole = sum(fused["formula_steps"][i] for i in of_step[step])
+        self.assertEqual([row["Operation"] for row in rows], [text(fused, "name", i) for i in of_step[step]])
+        for row, i in zip(rows, of_step[step]):
+            self.assertAlmostEqual(self.number(row["Of the step (%)"]), 100 * fused["formula_steps"][i] / whole, delta=0.051)
+            self.assertEqual(row["StableHLO"], text(fused, "hlo_opcode", i))
+            self.assertEqual(row["Python"] or "(none)", place(fused, "python", i).split("/")[-1])
 
     def test_operations_sort_and_filter(self):
         self.open("operations")
