@@ -97,7 +97,11 @@ function start() {
   showHead();
   showView();
   showDetails();
-  window.addEventListener("hashchange", () => choose(fromAddress(location.hash)));
+  window.addEventListener("hashchange", () => {
+    choose(fromAddress(location.hash));
+    forgetViews();  // tables may be others
+    showView();
+  });
   window.addEventListener("beforeprint", () => listed().forEach(build));
   listenToPrinter();
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {

@@ -9,12 +9,12 @@ const WEIGHTS = {
 /// The tree of the program, heavy parts with their sums.
 function programTree(weight) {
   const of = WEIGHTS[weight][2], r = run();
-  const root = { name: r.report.module || "program", kind: "program", children: [], depth: 0 };
+  const root = { id: "", name: r.report.module || "program", kind: "program", children: [], depth: 0 };
   const nodes = new Map([[-1, root]]);
   const group = (parent, name) => {
     const last = parent.children.find((child) => child.kind === "operation" && child.name === name);
     if (last) return last;
-    const node = { name, kind: "operation", children: [], parent };
+    const node = { id: `${parent.id}/${name}`, name, kind: "operation", children: [], parent };
     parent.children.push(node);
     return node;
   };
@@ -23,7 +23,7 @@ function programTree(weight) {
     const isControl = ["loop", "branch", "arm"].includes(step.kindName);
     const into = isControl ? parent : group(parent, step.operationName || "control");
     const name = step.kindName === "loop" && step.trips ? `${step.name} ×${step.trips}` : step.name;
-    const node = { name: step.kindName === "exchange" ? `${name} (exchange)` : name, kind: step.kindName, step, children: [], parent: into, self: of(step) };
+    const node = { id: String(step.number), name: step.kindName === "exchange" ? `${name} (exchange)` : name, kind: step.kindName, step, children: [], parent: into, self: of(step) };
     into.children.push(node);
     nodes.set(step.number, node);
   }
@@ -39,7 +39,13 @@ const pathOf = (node) => (node.parent ? [...pathOf(node.parent), node.name] : [n
 const flat = (node) => [node, ...node.children.flatMap(flat)];
 
 function flameView(view) {
-  let root = programTree(state.weight), top = root, cursor = root, boxes = [];
+  let root, top, cursor, boxes = [];
+  const toZoom = () => { top = cursor = flat(root).find((node) => node.id === state.zoom) || root; };
+  const grow = () => {
+    root = programTree(state.weight);
+    toZoom();
+  };
+  grow();
   const matches = (node) => state.operation && (node.name === state.operation || node.parent?.name === state.operation);
   const layout = (width) => {
     boxes = [];
@@ -103,20 +109,20 @@ function flameView(view) {
       (node.step?.fused || []).map(({ name, share, python }) => `\n${percent(share, 1, 0)} ${name}${python && `, ${fileName(python)}`}`).join("");
   }
   function zoom(node) {
-    top = cursor = node;
-    if (node.kind === "operation") choose({ operation: node.name });
+    cursor = node;
+    choose({ zoom: node.id, ...(node.kind === "operation" ? { operation: node.name } : {}) });
     chart.update();
   }
+  view.zoomed = toZoom;
   view.reset = () => {
-    root = top = cursor = programTree(state.weight);
-    chart.update();
+    grow();
     chart.refreshTable();
   };
   return { chart, out: () => zoom(root) };
 }
 
 views.push({
-  id: "flame", title: "Program flame graph", group: "Program", needs: ["weight", "operation", "device"],
+  id: "flame", title: "Program flame graph", group: "Program", needs: ["weight", "zoom", "device"],
   hint: "The program from the call down to its steps, each as wide as the cycles of the critical path, or the work of all tiles, that it takes. Choose a part to zoom in.",
   make() {
     const { chart, out } = flameView(this);
@@ -126,7 +132,7 @@ views.push({
     return [h("div", { class: "controls" }, h("label", {}, "Weight", select), h("button", { type: "button", on: { click: out } }, "Show all")), chart.element];
   },
   update(changed) {
-    if (!changed.has("weight") && !changed.has("device")) return;
+    if (!changed.has("weight") && !changed.has("device")) return this.zoomed();
     this.select.value = state.weight;
     this.reset();
   },

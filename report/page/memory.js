@@ -4,7 +4,7 @@ function memoryOrder() {
   const tiles = Array.from({ length: run().report.tiles }, (_, tile) => tile), whole = tileTotals();
   return memoryState.sorted ? tiles.sort((a, b) => whole[b] - whole[a] || a - b) : tiles;
 }
-const memoryState = { sorted: false, step: 0 };
+const memoryState = { sorted: false };
 const categoryBytes = () => run().memoryByCategory;
 function tileTotals(r = run()) {
   const sums = new Float64Array(r.report.tiles);
@@ -37,10 +37,16 @@ function drawMemory(pen, width, height) {
   else pen.text(box.x + box.w / 2, height - 8, "tiles, the fullest first", { anchor: "middle" });
 }
 
-/// Tensors that are live while a step runs: those always, and those needed from before it to behind it.
-const isLive = (variable, step) => variable.always_live === 1 || (variable.first_step <= step && (variable.last_step >= step || variable.last_step === 0));
+/// Tensors that are live while a step runs: those always, and those needed from before it to behind it. The host's, 0, is also the last: it fetches results.
+const isLive = ({ always_live, first_step, last_step }, step) => always_live === 1 || (last_step === 0 ? step === 0 || first_step <= step : first_step <= step && step <= last_step);
+/// The step that is chosen, or else the one in which most is live.
+function memoryStep() {
+  const others = run().table("/memory/liveness").get("not_always_live_bytes");
+  return state.step < 0 ? Math.max(0, others.indexOf(others.reduce((a, b) => Math.max(a, b), 0))) : Math.min(state.step, Math.max(0, others.length - 1));
+}
 
 function drawLiveness(pen, width, height) {
+  const step = memoryStep();
   const table = run().table("/memory/liveness"), always = table.get("always_live_bytes"), others = table.get("not_always_live_bytes"), count = always.length;
   const box = { x: MEMORY.left, y: MEMORY.top, w: width - MEMORY.left - 8, h: height - MEMORY.top - MEMORY.bottom };
   if (!count) return;
@@ -50,30 +56,27 @@ function drawLiveness(pen, width, height) {
     pen.rect(box.x + i * wide, y(always[i]), wide + 0.3, y(0) - y(always[i]), { fill: category(0).color });
     pen.rect(box.x + i * wide, y(always[i] + others[i]), wide + 0.3, y(always[i]) - y(always[i] + others[i]), { fill: category(1) });
   }
-  pen.rect(box.x + memoryState.step * wide, box.y, Math.max(2, wide), box.h, { stroke: "mark", width: 2 });
+  pen.rect(box.x + step * wide, box.y, Math.max(2, wide), box.h, { stroke: "mark", width: 2 });
   for (const t of ticks(0, count - 1, Math.min(count, width / 80))) if (t === Math.round(t)) pen.text(box.x + (t + 0.5) * wide, height - 8, String(t), { anchor: "middle" });
-  pen.text(box.x, 14, `step ${memoryState.step}: ${run().stepName(memoryState.step)}, ${bytes(always[memoryState.step] + others[memoryState.step])} over all tiles`, { fill: "ink" });
+  pen.text(box.x, 14, `step ${step}: ${run().stepName(step)}, ${bytes(always[step] + others[step])} over all tiles`, { fill: "ink" });
 }
 function variableTable() {
-  const rows = run().table("/program/variable").rows().filter((variable) => isLive(variable, memoryState.step));
-  return new Table({ caption: `Tensors that are live in step ${memoryState.step}, ${run().stepName(memoryState.step)}`, label: "Live tensors", sort: "bytes", filter: true, page: 25, rows, columns: [
+  const rows = run().table("/program/variable").rows().filter((variable) => isLive(variable, memoryStep()));
+  return new Table({ caption: `Tensors that are live in step ${memoryStep()}, ${run().stepName(memoryStep())}`, label: "Live tensors", sort: "bytes", filter: true, page: 25, rows, columns: [
     { name: "name", title: "Tensor" }, { name: "type", title: "Type" }, number("bytes", "On all tiles", "B"), number("max_tile_bytes", "Most on a tile", "B"), number("tiles", "Tiles"),
     { name: "always_live", title: "Always", text: (v) => (v.always_live ? "yes" : "") }, number("first_step", "First step"), number("last_step", "Last step"),
     { name: "source", title: "Source", value: (v) => (v.source_file ? `${v.source_file}:${v.source_line}` : "") }] });
 }
 
 views.push({
-  id: "memory", title: "Memory", group: "Program", hint: "What each tile holds by category; below, what is live while each step of the program runs. Choose a step for its tensors.",
+  id: "memory", title: "Memory", group: "Program", needs: ["step"], hint: "What each tile holds by category; below, what is live while each step of the program runs. Choose a step for its tensors.",
   make() {
     const categories = run().table("/memory").get("category"), steps = run().table("/memory/liveness").get("always_live_bytes");
     memoryState.limit = run().report.memory.worst_tile_bytes > run().limit / 4;
-    memoryState.step = Math.max(0, run().table("/memory/liveness").get("not_always_live_bytes").reduce((best, n, i, all) => (n > all[best] ? i : best), 0));
-    const live = h("div", { class: "panel" });
+    this.live = h("div", { class: "panel" }, variableTable().element);
     const toStep = (step) => {
-      memoryState.step = clamp(step, 0, Math.max(0, steps.length - 1));
-      live.replaceChildren(variableTable().element);
-      announce(`Step ${memoryState.step}, ${run().stepName(memoryState.step)}`);
-      curve.update();
+      choose({ step: clamp(step, 0, Math.max(0, steps.length - 1)) });
+      announce(`Step ${memoryStep()}, ${run().stepName(memoryStep())}`);
     };
     const check = (text, key) => {
       const box = h("input", { type: "checkbox", on: { change: (event) => { memoryState[key] = event.target.checked; chart.update(); } } });
@@ -103,9 +106,9 @@ views.push({
     });
     const curve = new Chart({
       title: "Live while each step runs", height: 220, draw: drawLiveness, legend: legend([["Always live", category(0)], ["From step to step", category(1)]]),
-      describe: () => `Step ${memoryState.step}. Arrow keys move.`,
+      describe: () => `Step ${memoryStep()}. Arrow keys move.`,
       keys(event) {
-        const to = { ArrowRight: memoryState.step + 1, ArrowLeft: memoryState.step - 1, Home: 0, End: steps.length }[event.key];
+        const to = { ArrowRight: memoryStep() + 1, ArrowLeft: memoryStep() - 1, Home: 0, End: steps.length }[event.key];
         if (to === undefined) return false;
         toStep(to);
         return true;
@@ -120,7 +123,7 @@ views.push({
         ...[["always_live_bytes", "Always live", "B"], ["not_always_live_bytes", "Others", "B"], ["peak_tile_bytes", "Fullest tile", "B"], ["peak_tile", "Which"]].map(([name, title, unit]) =>
           number(name, title, unit, { value: (step) => run().table("/memory/liveness").get(name)[step] }))] }),
     });
-    live.append(variableTable().element);
-    return [chart.element, curve.element, live];
+    return [chart.element, curve.element, this.live];
   },
+  update() { this.live.replaceChildren(variableTable().element); },
 });

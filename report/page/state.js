@@ -1,6 +1,8 @@
 // What is chosen: the view, the superstep, the tile, the window of time. It is the hash of the page's address.
 
-const state = { view: "summary", run: 0, superstep: 0, tile: 0, from: 0, to: 0, operation: "", group: "operation", device: 1, metric: "compute", map: "memory", weight: "critical" };
+const state = { view: "summary", run: 0, superstep: 0, tile: 0, from: 0, to: 0, operation: "", group: "operation", device: 1, metric: "compute", map: "memory", weight: "critical", step: -1, zoom: "" };
+/// How tables are sorted and filtered that are not as they begin: `operations.sort` is a column, behind a - with the greatest first, `operations.filter` words.
+const tableChoices = new Map();
 const listeners = new Set();
 let runs = [];
 let look = {};  // at a run that nothing was chosen of: superstep, tile, and window where it is not all
@@ -24,8 +26,14 @@ function choose(change) {
   }
   const changed = new Set(Object.keys(state).filter((key) => state[key] !== before[key]));
   if (!changed.size) return;
-  history.replaceState(history.state, "", "#" + address());
+  showAddress();
   for (const listener of listeners) listener(changed);
+}
+function showAddress() { history.replaceState(history.state, "", "#" + address()); }
+function chooseTable(key, value) {
+  if (value) tableChoices.set(key, value);
+  else tableChoices.delete(key);
+  showAddress();
 }
 function address() {
   const parts = [["view", state.view], ["superstep", state.superstep], ["tile", state.tile]];
@@ -36,18 +44,27 @@ function address() {
   if (state.operation) parts.push(["operation", state.operation]);
   if (state.group !== "operation") parts.push(["group", state.group]);
   if (!state.device) parts.push(["device", 0]);
+  if (state.step >= 0) parts.push(["step", state.step]);
+  if (state.zoom) parts.push(["zoom", state.zoom]);
   parts.push(["metric", state.metric], ["map", state.map], ["weight", state.weight]);
+  parts.push(...tableChoices);
   return parts.map(([key, value]) => `${key}=${encodeURIComponent(value)}`).join("&");
 }
 /// What an address says; words that are not ours are passed over.
 function fromAddress(hash) {
   const out = {};
+  tableChoices.clear();
   for (const part of hash.replace(/^#/, "").split("&")) {
     const cut = part.indexOf("=");
     const key = part.slice(0, cut);
-    if (cut < 1 || !Object.hasOwn(state, key)) continue;
+    const ofTable = /^[a-z0-9-]+\.(sort|filter)$/.test(key);
+    if (cut < 1 || !(ofTable || Object.hasOwn(state, key))) continue;
     try {
       const text = decodeURIComponent(part.slice(cut + 1));
+      if (ofTable) {
+        tableChoices.set(key, text);
+        continue;
+      }
       out[key] = typeof state[key] === "number" ? Number(text) || 0 : text;
     } catch { /* no text in UTF-8 */ }
   }

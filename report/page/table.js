@@ -4,17 +4,19 @@ class Table {
   /// `columns`: {name, title, unit, value(row), text(row), number, choose(row), bar(row), meaning, detail: not in print}; `rows` a list or a function.
   constructor({ caption, columns, rows, sort, descending = true, page = 50, filter = false, chosen, label }) {
     Object.assign(this, { columns, rows, descending, page, chosen });
-    this.sortBy = columns.find((column) => column.name === sort);
+    this.id = (label || caption).toLowerCase().replace(/[^a-z0-9]+/g, "-");
     this.first = 0;
-    this.words = "";
+    this.words = (filter && tableChoices.get(`${this.id}.filter`)) || "";
+    this.sortBy = columns.find((column) => column.name === sort);
+    const [, back, by] = (tableChoices.get(`${this.id}.sort`) || "").match(/^(-?)(.*)$/), chosenColumn = columns.find((column) => column.name === by);
+    if (chosenColumn) Object.assign(this, { sortBy: chosenColumn, descending: back === "-" });
     this.head = h("tr");
     this.body = h("tbody");
     this.note = h("span", { class: "note", role: "status" });
     this.turn = h("span", { class: "tools pages" },
       h("button", { type: "button", class: "quiet", on: { click: () => this.show(this.first - this.page) } }, "‹ Before"),
       h("button", { type: "button", class: "quiet", on: { click: () => this.show(this.first + this.page) } }, "Next ›"));
-    const search = filter && h("input", { type: "search", placeholder: "Filter", "aria-label": `Filter ${label || caption}`,
-                                          on: { input: (event) => { this.words = event.target.value; this.show(0); } } });
+    const search = filter && h("input", { type: "search", placeholder: "Filter", "aria-label": `Filter ${label || caption}`, value: this.words, on: { input: (event) => this.filter(event.target.value) } });
     this.copied = h("button", { type: "button", class: "quiet", on: { click: () => this.copyCsv() } }, "Copy CSV");
     this.element = h("div", {}, h("div", { class: "table-tools" }, search, this.copied, this.note, this.turn),
       h("div", { class: "table", tabindex: 0, role: "region", "aria-label": label || caption },
@@ -35,6 +37,12 @@ class Table {
   sort(column) {
     this.descending = this.sortBy === column ? !this.descending : Boolean(column.number);
     this.sortBy = column;
+    chooseTable(`${this.id}.sort`, `${this.descending ? "-" : ""}${column.name}`);
+    this.show(0);
+  }
+  filter(words) {
+    this.words = words;
+    chooseTable(`${this.id}.filter`, words);
     this.show(0);
   }
   /// Rows that the filter leaves, in order.

@@ -115,6 +115,9 @@ class LivePage(unittest.TestCase):
         self.open("#view=operations&superstep=2&tile=1&operation=subtract.1")
         self.assertTrue(self.has(0))
         self.assertIn(f"first {self.counts[0]} supersteps", self.text("#follow"))
+        self.browser.run("document.querySelector('#view-operations input').focus()")
+        for letter in "sub":
+            self.browser.key(letter)
         self.assertEqual(self.browser.run("waits()"), 1)
         rows = self.text("#view-operations tbody")
         self.put(1)
@@ -123,10 +126,16 @@ class LivePage(unittest.TestCase):
                          {"view": "operations", "superstep": "2", "tile": "1", "operation": "subtract.1"})
         self.assertNotEqual(self.text("#view-operations tbody"), rows)  # more cycles, of the same operations
 
+        self.assertEqual(self.browser.run("[document.activeElement.value, document.activeElement.selectionStart]"), ["sub", 3])
+        self.assertEqual(self.browser.run("[...document.querySelectorAll('#view-operations tbody tr')].filter((row) => !row.textContent.includes('sub')).length"), 0)
+        self.browser.key("t")  # and typing goes on where it was
+        self.assertEqual(self.browser.run("document.activeElement.value"), "subt")
+
         self.put(2)
         self.end()
         self.follows_until(lambda: self.text("#follow") == "")
         self.assertTrue(self.has(2))
+        self.assertEqual(self.browser.run("document.activeElement.value"), "subt")
         self.assertEqual(self.choices()["superstep"], "2")
         self.assertEqual(self.browser.run("waits()"), 0)
 

@@ -254,6 +254,54 @@ class Page(unittest.TestCase):
             found = [self.number(row[title]) for title in ("Always live (B)", "Others (B)", "Fullest tile (B)", "Which")]
             self.assertEqual(found, [self.file["memory/liveness/" + name][int(row["Step"])] for name in names])
 
+    def test_tensors_that_are_live_add_up_to_the_curve_in_every_step(self):
+        curve = self.file["memory/liveness/not_always_live_bytes"][:]
+        self.assertTrue((self.file["program/variable/last_step"][:] == 0).any())
+        for step, others in enumerate(curve):
+            self.open("memory", step=step)
+            self.assertIn(f"live in step {step}, ", self.browser.run("document.querySelector('#view-memory > .panel:last-child caption').textContent"))
+            rows = self.panel("memory", "Live tensors")
+            self.assertEqual(sum(self.number(row["On all tiles (B)"]) for row in rows if row["Always"] != "yes"), others)
+
+    def test_a_copied_address_shows_the_same_again(self):
+        def again():
+            copied = self.browser.run("location.hash")
+            self.browser.open(self.page, copied)
+            self.browser.frame()
+            self.assertEqual(self.browser.run("location.hash"), copied)
+
+        self.open("operations")
+        self.browser.run("[...document.querySelectorAll('#view-operations th button')].find((b) => b.textContent === 'Compute (cycle)').click()")
+        self.browser.run("document.querySelector('#view-operations input').focus()")
+        for letter in "act":
+            self.browser.key(letter)
+        rows = self.rows("#view-operations")
+        again()
+        self.assertEqual(self.rows("#view-operations"), rows)
+        computes = [self.number(row["Compute (cycle)"]) for row in rows]
+        self.assertEqual(computes, sorted(computes, reverse=True))
+        self.assertEqual({"act" in " ".join(row.values()) for row in rows}, {True})
+        self.assertEqual(self.browser.run("document.querySelector('#view-operations input').value"), "act")
+
+        self.open("memory", step=1)
+        self.browser.run("document.querySelectorAll('#view-memory canvas')[1].focus()")
+        self.browser.key("ArrowRight")
+        again()
+        self.assertIn("live in step 2, ", self.browser.run("document.querySelector('#view-memory').textContent"))
+
+        self.open("flame")
+        self.browser.run("document.querySelector('#view-flame canvas').focus()")
+        for key in ("ArrowDown", "ArrowRight", "Enter"):
+            self.browser.key(key)
+        label = self.browser.run("document.querySelector('#view-flame canvas').getAttribute('aria-label')")
+        height = self.browser.run("document.querySelector('#view-flame canvas').clientHeight")
+        again()
+        self.assertEqual(self.browser.run("document.querySelector('#view-flame canvas').getAttribute('aria-label')"), label)
+        self.assertEqual(self.browser.run("document.querySelector('#view-flame canvas').clientHeight"), height)
+        self.browser.run("[...document.querySelectorAll('#view-flame button')].find((b) => b.textContent === 'Show all').click()")
+        self.browser.frame()
+        self.assertGreater(self.browser.run("document.querySelector('#view-flame canvas').clientHeight"), height)
+
     def test_predictions_of_steps_stand_beside_what_critical_tiles_took(self):
         steps, launches, supersteps = (self.file[name] for name in ("program/step", "launches", "supersteps"))
         runs, cycles = collections.Counter(), collections.Counter()
