@@ -3,14 +3,18 @@
 /// A sentence whose words between backticks are code.
 const withCode = (text) => text.split("`").map((part, i) => (i % 2 ? h("code", {}, part) : part));
 
+/// The operation that an insight is most about, as a way to its row.
+const toOperationOf = ({ operation }) => run().report.operations.some(({ name }) => name === operation) &&
+  h("p", {}, "Most in ", h("button", { type: "button", class: "link", on: { click: () => choose({ view: "operations", group: "operation", operation }) } }, operation));
+
 views.push({
   id: "insights", title: "Insights", group: "Overview",
-  hint: "Rules with numbers: what they found, why, what would help, and how many cycles it might save. Gains are estimates and do not add up.",
+  hint: "Rules with numbers: what they found, what would help, and how many cycles are at stake. How many a change saves is another matter, and they overlap.",
   make() {
     const found = run().doc.insights;
     if (!found.length) return h("div", { class: "panel missing" }, "No rule found anything to say about this run.");
     return found.map((insight) => h("article", { class: "panel insight" }, h("span", { class: "id" }, insight.rule), h("h3", {}, insight.found),
-      h("span", { class: "gain" }, insight.cycles ? `up to ${grouped(insight.cycles)} cycles` : ""),
-      insight.advice && h("p", {}, withCode(insight.advice))));
+      h("span", { class: "gain" }, insight.cycles ? `${grouped(insight.cycles)} cycles at stake` : ""),
+      insight.advice && h("p", {}, withCode(insight.advice)), toOperationOf(insight)));
   },
 });

@@ -95,6 +95,15 @@ function assumedNote() {
     `(${percent(cycles.host_assumed, cycles.host)}) rest on assumed or extrapolated numbers of the machine; Provenance says which.`;
 }
 
+/// What visits to the host move, by name.
+function streamsPanel() {
+  const rows = run().table("/program/stream").rows();
+  return rows.length > 0 && h("div", { class: "panel" }, h("h3", {}, "Streams over the host link"), new Table({
+    caption: "In the order of the program", label: "Streams", page: 10, rows, columns: [
+      { name: "name", title: "Stream" }, { name: "direction", title: "Direction", value: (row) => (row.direction ? "to the host" : "to the device") }, { name: "type", title: "Type" },
+      number("bytes", "On tiles", "B", { meaning: run().meaning("/program/stream/bytes") })] }).element);
+}
+
 function banners() {
   const { report, doc } = run(), out = [];
   if (report.outcome === "running" && !follower.between) out.push("The run lasted when this page was written: these are its finished supersteps.");
@@ -116,7 +125,7 @@ views.push({
     const { plan_events: choices, cycles } = run().report;
     const predicted = cycles.predicted
       ? `The compiler predicted ${grouped(cycles.predicted)} device cycles; the run took ${grouped(cycles.device)} (${change(cycles.predicted, cycles.device)}). ` : "";
-    return [cards(), phases.element, h("div", { class: "panel note" }, predicted + assumedNote()),
+    return [cards(), phases.element, h("div", { class: "panel note" }, predicted + assumedNote()), streamsPanel(),
       choices.length > 0 && h("div", { class: "panel" }, h("h3", {}, "Choices of the compiler that cost time"), new Table({
         caption: "In program order", rows: choices, columns: [
           { name: "operation", title: "Operation", choose: (r) => choose({ view: "operations", operation: r.operation }) },

@@ -263,6 +263,27 @@ class Page(unittest.TestCase):
             rows = self.panel("memory", "Live tensors")
             self.assertEqual(sum(self.number(row["On all tiles (B)"]) for row in rows if row["Always"] != "yes"), others)
 
+    def test_streams_of_the_host_are_those_of_the_trace(self):
+        streams = self.file["program/stream"]
+        self.open("summary")
+        found = [(row["Stream"], row["Direction"], row["Type"], self.number(row["On tiles (B)"])) for row in self.panel("summary", "Streams")]
+        directions = ("to the device", "to the host")
+        self.assertEqual(found, [(name.decode(), directions[to], kind.decode(), size) for name, to, kind, size in
+                                 zip(streams["name"], streams["direction"], streams["type"], streams["bytes"])][:10])
+
+    def test_an_insight_leads_to_its_operation(self):
+        trace = self.folder / "uneven.h5"
+        superstep("run", "models/karate/train.mlir", "-m", "small64", "--input", "models/karate/input.h5", "-q", "-o", str(trace))
+        tables = json.loads(superstep("report", str(trace), "--view", "insights", "--json"))["tables"]
+        columns = [column["name"] for column in tables[0]["columns"]]
+        expected = [row[columns.index("operation")] for row in tables[0]["rows"] if row[columns.index("operation")]]
+        self.assertTrue(expected)
+        self.open("insights", self.make("uneven.html", trace))
+        self.assertEqual(self.browser.run("[...document.querySelectorAll('#view-insights button.link')].map((b) => b.textContent)"), expected)
+        self.browser.run("document.querySelector('#view-insights button.link').click()")
+        self.assertIn("view=operations", self.browser.run("location.hash"))
+        self.assertEqual(self.browser.run("document.querySelector('#view-operations tr.chosen th').textContent"), expected[0])
+
     def test_a_copied_address_shows_the_same_again(self):
         def again():
             copied = self.browser.run("location.hash")
