@@ -30,7 +30,7 @@ function showHead() {
   const { report, doc } = run();
   document.getElementById("title").textContent = report.module || doc.file;
   document.getElementById("subtitle").textContent =
-    `${report.machine}, ${grouped(report.tiles_used)} of ${grouped(report.tiles)} tiles at ${decimal(report.clock_hz / 1e9, 2)} GHz · ${counted(report.calls, "call")} · ${report.outcome} · ${doc.file}`;
+    `${report.machine}, ${grouped(report.tiles_used)} of ${grouped(report.tiles)} tiles at ${decimal(report.clock_hz / 1e9, 3)} GHz · ${counted(report.calls, "call")} · ${report.outcome} · ${doc.file}`;
   document.getElementById("banner").replaceChildren(...banners());
   const group = document.getElementById("runs");
   group.hidden = runs.length < 2;

@@ -27,7 +27,7 @@ function movedColumn(title, unit, value, extra) {
 }
 
 function totalsTable() {
-  const rows = TOTALS.map(([name, value, text, worse]) => ({ name, text, worse, a: value(runs[0].report), b: value(runs[1].report) }));
+  const rows = TOTALS.map(([name, value, text, worse]) => ({ name, text, worse, a: value(runs[0].report, runs[0]), b: value(runs[1].report, runs[1]) }));
   const sign = (row) => verdict(row.b - row.a, row.worse);
   return new Table({ caption: "Totals", label: "Totals of both runs", rows, columns: [
     { name: "name", title: "Total" }, number("a", "A", undefined, { text: (row) => row.text(row.a) }), number("b", "B", undefined, { text: (row) => row.text(row.b) }),

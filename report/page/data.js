@@ -41,11 +41,10 @@ class Columns {
   }
 }
 
-/// Operations that are fused in a step, with their shares of it: by the steps of their formulas, as in reports.
+/// Operations that are fused in a step, with their shares of it, as in reports.
 function withShares(operations) {
-  const whole = operations.reduce((sum, operation) => sum + operation.formula_steps, 0);
-  const place = (file, line) => (file ? `${file}:${line}` : "");
-  return whole ? operations.map((row) => ({ name: row.name, opcode: row.hlo_opcode, share: row.formula_steps / whole, source: place(row.source_file, row.source_line), python: place(row.python_file, row.python_line) })) : [];
+  const whole = operations.reduce((sum, operation) => sum + operation.weight, 0);
+  return whole ? operations.map((operation) => ({ ...operation, share: operation.weight / whole })) : [];
 }
 
 const PARTS = ["exchange", "compute", "sync", "host"];
@@ -85,7 +84,7 @@ class Run {
   }
   readSteps() {
     const sums = this.table("step_sums").rows(), fused = new Map();
-    for (const row of this.table("/program/fused").rows()) fused.set(row.step, [...(fused.get(row.step) || []), row]);
+    for (const row of this.table("fused").rows()) fused.set(row.step, [...(fused.get(row.step) || []), row]);
     return this.table("/program/step").rows().map((step, number) => ({
       ...step, number, kindName: KINDS[step.kind], operationName: this.operationNames[step.operation],
       sums: sums[number] || { count: 0, runs: 0, compute_cycles: 0, exchange_cycles: 0, sync_cycles: 0, host_cycles: 0,

@@ -47,7 +47,7 @@ function groupsTable(by) {
   for (const row of rows) row.device = row.compute_cycles + row.exchange_cycles + row.sync_cycles;
   const most = Math.max(1, ...rows.map((row) => row.device));
   return new Table({
-    caption: "Cycles of the critical path; operations that are fused in a step share its cycles by the steps of their formulas", label: `By ${GROUPINGS[by]}`, sort: "device", filter: true, page: 100, rows,
+    caption: "Cycles of the critical path; operations that are fused in a step share its cycles, as in reports", label: `By ${GROUPINGS[by]}`, sort: "device", filter: true, page: 100, rows,
     columns: [
       { name: "name", title: GROUPINGS[by] }, number("device", "Device", "cycle", { bar: (row) => row.device / most }),
       number("share", "Of device", "%", { value: (row) => (100 * row.device) / whole, text: (row) => decimal((100 * row.device) / whole, 1) }),
@@ -59,7 +59,7 @@ function fusedTable() {
   const rows = run().steps.filter((step) => step.operationName === state.operation)
     .flatMap((step) => step.fused.map((operation) => ({ ...operation, step: step.name, compute: operation.share * step.sums.compute_cycles })));
   return rows.length > 0 && new Table({
-    caption: `Operations that are fused in steps of ${state.operation}, with their shares by the steps of their formulas`, label: "Fused operations", page: 25, rows,
+    caption: `Operations that are fused in steps of ${state.operation}, with their shares, as in reports`, label: "Fused operations", page: 25, rows,
     columns: [{ name: "step", title: "Step" }, { name: "name", title: "Operation" }, number("share", "Of the step", "%", { value: (row) => 100 * row.share, text: (row) => decimal(100 * row.share, 1) }),
               number("compute", "Compute", "cycle"), { name: "opcode", title: "StableHLO" }, { name: "source", title: "Module" }, { name: "python", title: "Python", text: (row) => fileName(row.python) }] });
 }

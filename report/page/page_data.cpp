@@ -12,6 +12,7 @@
 
 #include "report/insights.h"
 #include "report/page/encoding.h"
+#include "report/plan_events.h"
 #include "report/report.h"
 #include "sim/trace/schema.h"
 
@@ -201,6 +202,27 @@ ordered_json step_sums(const TraceSummary& summary) {
   return packed_columns(out);
 }
 
+/// Operations that are fused in steps, with what their shares go by.
+ordered_json fused_columns(const TraceSummary& summary) {
+  NamedNumbers numbers;
+  ordered_json names = ordered_json::array(), opcodes = names, sources = names, lines = names;
+  for (std::uint64_t step = 0; step < summary.steps.size(); ++step) {
+    for (const FusedOperation& operation : summary.steps[step].info.fused) {
+      append(numbers, {{"step", step}, {"weight", operation.formula_steps}});
+      names.push_back(operation.name);
+      opcodes.push_back(operation.operation);
+      sources.push_back(operation.source.module.text());
+      lines.push_back(operation.source.python.text());
+    }
+  }
+  ordered_json out = packed_columns(numbers);
+  out["name"] = std::move(names);
+  out["opcode"] = std::move(opcodes);
+  out["source"] = std::move(sources);
+  out["python"] = std::move(lines);
+  return out;
+}
+
 /// Operations added up by one of `kStepGroupings`, as reports do: fused ones with their shares.
 ordered_json group_columns(const TraceSummary& summary, std::string_view by) {
   NamedNumbers numbers;
@@ -245,15 +267,24 @@ ordered_json page_document(const TraceFile& trace, const PageLimits& limits) {
                                {"advice", insight.advice},
                                {"operation", insight.operation},
                                {"cycles", insight.cycles.value()}});
+  std::vector<CompileEvent> costly;
+  std::ranges::copy_if(summary.plan_events, std::back_inserter(costly), costs_time,
+                       &CompileEvent::kind);
+  out["costly_choices"] = plan_events_document(costly);
+  out["issued"] = {{"main", summary.instructions.main()},
+                   {"aux", summary.instructions.aux},
+                   {"amp", summary.instructions.amp},
+                   {"tile_cycles", summary.tile_cycles}};
   out["provenance"] = summary.provenance;
   out["machine_toml"] = summary.machine_toml;
   const std::vector<MachineText> text = trace.read(kMachineText);
   out["machine_origin"] = text.empty() ? "" : text.front().origin;
   out["meanings"] = meanings();
   out["tables"] = tables(trace, kTilePlaces, kParameters, kUsedTiles, kOperations, kSteps,
-                         kFusedOperations, kVariables, kStreams, kLiveness);
+                         kVariables, kStreams, kLiveness);
   out["tables"]["/memory"] = memory_columns(trace);
   out["tables"]["step_sums"] = step_sums(summary);
+  out["tables"]["fused"] = fused_columns(summary);
   for (const std::string_view by : kStepGroupings)
     if (by != "operation") out["tables"][fmt::format("by_{}", by)] = group_columns(summary, by);
   const Supersteps supersteps = read_supersteps(trace, limits);

@@ -4,7 +4,10 @@ const views = [];
 
 const PHASE_LEGEND = [["Exchange", "exchange"], ["Compute", "compute"], ["Sync", "sync"], ["Host", "host"]];
 
-/// Totals that cards and comparisons show: value and text, and whether more is worse (1), better (-1) or neither (0).
+/// What of their compute cycles tiles issue in on a pipe: main, aux, or amp, which is a part of aux.
+const issued = (pipe, { doc }) => (100 * doc.issued[pipe]) / (doc.issued.tile_cycles || 1);
+
+/// Totals that cards and comparisons show, of a report and its run: value and text, and whether more is worse (1), better (-1) or neither (0).
 const TOTALS = [
   ["Device cycles", (r) => r.cycles.device, grouped, 1, (r, x) => time(r.cycles.device, x.clock)],
   ["Host cycles", (r) => r.cycles.host, grouped, 1, (r, x) => `${time(r.cycles.host, x.clock)}, ${counted(r.visits, "visit")}`],
@@ -19,6 +22,8 @@ const TOTALS = [
   ["Over the host link", (r) => r.host_bytes, bytes, 1, (r) => `${grouped(r.host_bytes)} B`],
   ["Fullest tile", (r) => r.memory.worst_tile_bytes, bytes, 1,
    (r) => `${percent(r.memory.worst_tile_bytes, r.memory.tile_bytes, 0)} of ${bytes(r.memory.tile_bytes)}, tile ${r.memory.worst_tile}`],
+  ["Pipes in use", (r, x) => issued("main", x), (n) => decimal(n, 1) + " %", 0,
+   (r, x) => `main, of tiles' compute; auxiliary ${decimal(issued("aux", x), 1)} %, of it AMP ${decimal(issued("amp", x), 1)} %`],
   ["Instructions", (r) => r.instructions, (n) => short(n), 0, (r) => grouped(r.instructions)],
 ];
 const change = (before, now) => (before === 0 ? (now === 0 ? "±0 %" : "new") : `${now >= before ? "+" : "−"}${Math.abs((100 * (now - before)) / before).toFixed(1)} %`);
@@ -29,12 +34,12 @@ const marked = (text, difference, worse) => h("span", { class: verdict(differenc
 
 function cards() {
   return h("dl", { class: "cards" }, TOTALS.map(([name, value, text, worse, note]) => {
-    const now = value(run().report);
+    const now = value(run().report, run());
     const [big, unit] = text(now).split(" ");
     const card = h("div", { class: "card" }, h("dt", {}, name), h("dd", { class: "big" }, big, unit && h("small", {}, unit)),
       h("dd", { class: "sub" }, note(run().report, run())));
     if (runs.length > 1) {
-      const before = value(other().report);
+      const before = value(other().report, other());
       card.append(h("dd", { class: "sub" }, marked(change(before, now), now - before, worse), ` to run ${other().label}`));
     }
     return card;
@@ -122,7 +127,7 @@ views.push({
   make() {
     const phases = new Chart({ title: "Where the cycles go", height: 116, draw: drawPhaseBars, table: phaseTable, legend: legend(PHASE_LEGEND),
       describe: () => PARTS.map((part) => `${part} ${grouped(run().report.cycles[part])} cycles`).join(", ") });
-    const { plan_events: choices, cycles } = run().report;
+    const { cycles } = run().report, choices = run().doc.costly_choices;
     const predicted = cycles.predicted
       ? `The compiler predicted ${grouped(cycles.predicted)} device cycles; the run took ${grouped(cycles.device)} (${change(cycles.predicted, cycles.device)}). ` : "";
     return [cards(), phases.element, h("div", { class: "panel note" }, predicted + assumedNote()), streamsPanel(),

@@ -42,6 +42,9 @@ class Page(unittest.TestCase):
         superstep("run", *LINEAR, "--trace", "tile", "-q", "-o", str(cls.trace))
         cls.page = cls.make("run.html", cls.trace)
         cls.file = h5py.File(cls.trace)
+        cls.karate = cls.folder / "karate.h5"
+        superstep("run", "models/karate/train.mlir", "-m", "small64", "--input", "models/karate/input.h5", "--trace", "tile", "-q", "-o", str(cls.karate))
+        cls.karate_page = cls.make("karate.html", cls.karate)
         # Another run: one operation is another one, and barriers take longer.
         program = cls.folder / "after.mlir"
         program.write_text(Path(MODULE).read_text().replace("%9 = stablehlo.divide", "%9 = stablehlo.multiply"))
@@ -128,6 +131,20 @@ class Page(unittest.TestCase):
         summary = self.file["summary"].attrs
         for part in PARTS + ("device", "total"):
             self.assertEqual(found[part.capitalize()], summary[part + "_cycles"])
+
+    def test_cards_say_what_tiles_issue_of_their_compute_cycles(self):
+        summary, work = self.file["summary"].attrs, int(self.file["supersteps/compute_cycles_sum"][:].sum())
+        amp, aux = (int(summary[name + "_instructions"]) for name in ("amp", "aux"))
+        share = lambda instructions: f"{100 * instructions / work:.1f} %"
+        self.open("summary")
+        card = next(text for text in self.browser.run("[...document.querySelectorAll('#view-summary .card')].map((c) => c.textContent)") if text.startswith("Pipes"))
+        self.assertEqual(card.replace(" ", ""), f"Pipes in use{share(int(summary['instructions']) - aux)}main, of tiles' compute; auxiliary {share(aux)}, of it AMP {share(amp)}".replace(" ", ""))
+
+    def test_choices_that_cost_time_are_not_those_that_save_some(self):
+        choices = json.loads(superstep("report", str(self.karate), "--json"))["plan_events"]
+        self.assertEqual({choice["kind"] for choice in choices}, {"small_product"})  # which takes fewer cycles without AMP
+        self.open("summary", self.karate_page)
+        self.assertNotIn("small_product", self.browser.run("document.getElementById('view-summary').textContent"))
 
     def test_supersteps_are_those_of_the_trace(self):
         self.open("timeline", **{"from": 0, "to": len(self.file["supersteps/superstep"])})
@@ -272,13 +289,11 @@ class Page(unittest.TestCase):
                                  zip(streams["name"], streams["direction"], streams["type"], streams["bytes"])][:10])
 
     def test_an_insight_leads_to_its_operation(self):
-        trace = self.folder / "uneven.h5"
-        superstep("run", "models/karate/train.mlir", "-m", "small64", "--input", "models/karate/input.h5", "-q", "-o", str(trace))
-        tables = json.loads(superstep("report", str(trace), "--view", "insights", "--json"))["tables"]
+        tables = json.loads(superstep("report", str(self.karate), "--view", "insights", "--json"))["tables"]
         columns = [column["name"] for column in tables[0]["columns"]]
         expected = [row[columns.index("operation")] for row in tables[0]["rows"] if row[columns.index("operation")]]
         self.assertTrue(expected)
-        self.open("insights", self.make("uneven.html", trace))
+        self.open("insights", self.karate_page)
         self.assertEqual(self.browser.run("[...document.querySelectorAll('#view-insights button.link')].map((b) => b.textContent)"), expected)
         self.browser.run("document.querySelector('#view-insights button.link').click()")
         self.assertIn("view=operations", self.browser.run("location.hash"))
