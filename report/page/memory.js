@@ -13,21 +13,32 @@ function tileTotals(r = run()) {
 }
 const MEMORY = { left: 66, top: 22, bottom: 26 };
 
+/// Layers of categories upon one another, each with a number for each column; narrow columns are one outline, so that their patterns show.
+function drawLayers(pen, box, layers, y) {
+  const columns = layers[0].length, wide = box.w / columns, x = (c) => box.x + c * wide;
+  let below = new Float64Array(columns);
+  layers.forEach((values, k) => {
+    const above = below.map((sum, c) => sum + values[c]);
+    if (wide > 4)
+      values.forEach((value, c) => value && pen.rect(x(c), y(above[c]), wide - 0.6, y(below[c]) - y(above[c]), { fill: category(k) }));
+    else
+      pen.line([above, below].flatMap((edge, i) => {
+        const steps = Array.from(edge).flatMap((sum, c) => [[x(c), y(sum)], [x(c + 1), y(sum)]]);
+        return i ? steps.reverse() : steps;
+      }), { fill: category(k), stroke: null, hatched: true });
+    below = above;
+  });
+}
+
 function drawMemory(pen, width, height) {
   const r = run(), parts = categoryBytes(), order = memoryOrder(), whole = tileTotals(), box = { x: MEMORY.left, y: MEMORY.top, w: width - MEMORY.left - 8, h: height - MEMORY.top - MEMORY.bottom };
   const fullest = whole.reduce((a, b) => Math.max(a, b), 1), most = 1.08 * (memoryState.limit ? Math.max(r.limit, fullest) : fullest), y = (n) => box.y + box.h - (box.h * Math.min(n, most)) / most;
   verticalAxis(pen, { left: box.x, right: box.x + box.w, top: box.y, bottom: box.y + box.h, most, text: bytes });
-  const columns = Math.min(order.length, Math.floor(box.w)), wide = box.w / columns;
-  for (let c = 0; c < columns; ++c) {
-    let shown = order[Math.floor((c * order.length) / columns)];
-    for (let i = Math.floor((c * order.length) / columns); i < Math.floor(((c + 1) * order.length) / columns); ++i) if (whole[order[i]] > whole[shown]) shown = order[i];
-    let sum = 0;
-    parts.forEach((values, k) => {
-      if (!values[shown]) return;
-      pen.rect(box.x + c * wide, y(sum + values[shown]), wide + (wide < 3 ? 0.3 : -0.6), y(sum) - y(sum + values[shown]), { fill: wide > 4 ? category(k) : category(k).color });
-      sum += values[shown];
-    });
-  }
+  const columns = Math.min(order.length, Math.floor(box.w)), shown = Array.from({ length: columns }, (_, c) => {
+    const of = order.slice(Math.floor((c * order.length) / columns), Math.floor(((c + 1) * order.length) / columns));
+    return of.reduce((most, tile) => (whole[tile] > whole[most] ? tile : most));
+  });
+  drawLayers(pen, box, parts.map((values) => shown.map((tile) => values[tile])), y);
   if (r.limit <= most)
     for (const [stroke, width] of [["panel", 4], ["mark", 2]]) pen.line([[box.x, y(r.limit)], [box.x + box.w, y(r.limit)]], { stroke, width, dash: stroke === "mark" ? [6, 4] : [] });
   pen.text(box.x + box.w, 14, r.limit <= most ? `dashed: limit ${bytes(r.limit)}; fullest ${bytes(fullest)}` : `fullest ${bytes(fullest)} of ${bytes(r.limit)}`, { anchor: "end", fill: "ink" });
@@ -52,10 +63,7 @@ function drawLiveness(pen, width, height) {
   if (!count) return;
   const most = 1.05 * Math.max(...always.map((n, i) => n + others[i])), wide = box.w / count, y = (n) => box.y + box.h - (box.h * n) / (most || 1);
   verticalAxis(pen, { left: box.x, right: box.x + box.w, top: box.y, bottom: box.y + box.h, most, text: bytes });
-  for (let i = 0; i < count; ++i) {
-    pen.rect(box.x + i * wide, y(always[i]), wide + 0.3, y(0) - y(always[i]), { fill: category(0).color });
-    pen.rect(box.x + i * wide, y(always[i] + others[i]), wide + 0.3, y(always[i]) - y(always[i] + others[i]), { fill: category(1) });
-  }
+  drawLayers(pen, box, [Array.from(always), Array.from(others)], y);
   pen.rect(box.x + step * wide, box.y, Math.max(2, wide), box.h, { stroke: "mark", width: 2 });
   for (const t of ticks(0, count - 1, Math.min(count, width / 80))) if (t === Math.round(t)) pen.text(box.x + (t + 0.5) * wide, height - 8, String(t), { anchor: "middle" });
   pen.text(box.x, 14, `step ${step}: ${run().stepName(step)}, ${bytes(always[step] + others[step])} over all tiles`, { fill: "ink" });

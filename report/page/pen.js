@@ -106,7 +106,7 @@ class CanvasPen {
     }
     c.globalAlpha = 1;
   }
-  line(points, { stroke = "line", width = 1, dash = [], fill, opacity = 1 }) {
+  line(points, { stroke = "line", width = 1, dash = [], fill, hatched = false, opacity = 1 }) {
     const c = this.context;
     if (!points.length) return;
     c.beginPath();
@@ -116,6 +116,10 @@ class CanvasPen {
       c.closePath();
       c.fillStyle = fillOf(fill).color;
       c.fill();
+      if (hatched && fillOf(fill).lines.length) {
+        c.fillStyle = this.pattern(fillOf(fill));
+        c.fill();
+      }
     }
     if (stroke) {
       c.setLineDash(dash);
@@ -184,13 +188,15 @@ class SvgPen {
     this.make("rect", { ...box, fill: color, stroke: stroke && palette.color(stroke), "stroke-width": stroke && line }, this.into);
     if (lines.length && width > 3 && height > 3) this.make("rect", { ...box, fill: `url(#${this.patternId({ lines })})` }, this.into);
   }
-  line(points, { stroke = "line", width = 1, dash = [], fill, opacity = 1 }) {
+  line(points, { stroke = "line", width = 1, dash = [], fill, hatched = false, opacity = 1 }) {
     if (!points.length) return;
+    const path = points.map((p) => p.map((v) => +v.toFixed(2)).join(",")).join(" ");
     this.make(fill ? "polygon" : "polyline", {
-      points: points.map((p) => p.map((v) => +v.toFixed(2)).join(",")).join(" "), fill: fill ? fillOf(fill).color : "none",
+      points: path, fill: fill ? fillOf(fill).color : "none",
       stroke: stroke ? palette.color(stroke) : "none", "stroke-width": width, opacity,
       "stroke-dasharray": dash.length ? dash.join(" ") : undefined,
     }, this.into);
+    if (fill && hatched && fillOf(fill).lines.length) this.make("polygon", { points: path, fill: `url(#${this.patternId(fillOf(fill))})` }, this.into);
   }
   text(x, y, text, { size = 11, anchor = "start", fill = "soft", weight = 400, max = Infinity, turn = false } = {}) {
     const shown = max === Infinity ? text : fitted(text, max, size, weight);

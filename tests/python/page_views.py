@@ -271,6 +271,24 @@ class Page(unittest.TestCase):
             found = [self.number(row[title]) for title in ("Always live (B)", "Others (B)", "Fullest tile (B)", "Which")]
             self.assertEqual(found, [self.file["memory/liveness/" + name][int(row["Step"])] for name in names])
 
+    def test_categories_of_memory_bear_their_patterns_however_narrow_tiles_are(self):
+        try:
+            for width in (1440, 340):  # 64 tiles, each of 13 and of 3 pixels
+                self.browser.size(width, 900)
+                self.open("memory", self.karate_page)
+                hatched = self.browser.run("""(() => {
+                  const canvas = document.querySelector('#view-memory canvas'), { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+                  let found = 0;  // between the colour of temporaries, #7a5195, and white
+                  for (let i = 0; i < data.length; i += 4) {
+                    const [red, green, blue] = [[0, 0x7a], [1, 0x51], [2, 0x95]].map(([at, low]) => (data[i + at] - low) / (255 - low));
+                    if (red > 0.2 && red < 0.7 && Math.abs(red - green) < 0.03 && Math.abs(red - blue) < 0.03) ++found;
+                  }
+                  return found;
+                })()""")
+                self.assertGreater(hatched, 1000)
+        finally:
+            self.browser.size(1440, 900)
+
     def test_tensors_that_are_live_add_up_to_the_curve_in_every_step(self):
         curve = self.file["memory/liveness/not_always_live_bytes"][:]
         self.assertTrue((self.file["program/variable/last_step"][:] == 0).any())
