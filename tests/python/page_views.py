@@ -232,6 +232,16 @@ class Page(unittest.TestCase):
                 for tile, value in zip(self.file["program/used_tile"], self.file["profiles/" + column][profile]):
                     self.assertEqual(self.number(rows[str(tile)][title]), value)
 
+    def test_a_superstep_that_repeats_takes_few_bytes(self):
+        sizes, counts = [], []
+        for calls in (100, 200):
+            trace = self.folder / f"calls_{calls}.h5"
+            superstep("run", *LINEAR[:-1], str(calls), "--trace", "tile", "-q", "-o", str(trace))
+            sizes.append(self.make(f"calls_{calls}.html", trace).stat().st_size)
+            with h5py.File(trace) as file:
+                counts.append(len(file["supersteps/superstep"]))
+        self.assertLess((sizes[1] - sizes[0]) / (counts[1] - counts[0]), 10)  # so that the most that a page has, 250,000, are 2.5 MB
+
     def test_a_spike_in_a_long_run_is_seen(self):
         trace = self.folder / "long.h5"
         superstep("run", *LINEAR[:-1], "1500", "--trace", "tile", "-q", "-o", str(trace))
