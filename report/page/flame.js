@@ -123,7 +123,7 @@ function flameView(view) {
 
 views.push({
   id: "flame", title: "Program flame graph", group: "Program", needs: ["weight", "zoom", "device"],
-  hint: "The program from the call down to its steps, each as wide as the cycles of the critical path, or the work of all tiles, that it takes. Choose a part to zoom in.",
+  hint: "The program from the call down to its steps, each as wide as the cycles of the critical path, or the work of all tiles, that it takes; work is that of whole supersteps, at the steps that begin them. Choose a part to zoom in.",
   make() {
     const { chart, out } = flameView(this);
     const select = h("select", { "aria-label": "Weight", on: { change: (event) => choose({ weight: event.target.value }) } },

@@ -22,8 +22,8 @@ const TOTALS = [
   ["Over the host link", (r) => r.host_bytes, bytes, 1, (r) => `${grouped(r.host_bytes)} B`],
   ["Fullest tile", (r) => r.memory.worst_tile_bytes, bytes, 1,
    (r) => `${percent(r.memory.worst_tile_bytes, r.memory.tile_bytes, 0)} of ${bytes(r.memory.tile_bytes)}, tile ${r.memory.worst_tile}`],
-  ["Pipes in use", (r, x) => issued("main", x), (n) => decimal(n, 1) + " %", 0,
-   (r, x) => `main, of tiles' compute; auxiliary ${decimal(issued("aux", x), 1)} %, of it AMP ${decimal(issued("amp", x), 1)} %`],
+  ["Main pipe in use", (r, x) => issued("main", x), (n) => decimal(n, 1) + " %", 0,
+   (r, x) => `of tiles' compute; auxiliary ${decimal(issued("aux", x), 1)} %, of it AMP ${decimal(issued("amp", x), 1)} %`],
   ["Instructions", (r) => r.instructions, (n) => short(n), 0, (r) => grouped(r.instructions)],
 ];
 const change = (before, now) => (before === 0 ? (now === 0 ? "±0 %" : "new") : `${now >= before ? "+" : "−"}${Math.abs((100 * (now - before)) / before).toFixed(1)} %`);

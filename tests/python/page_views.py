@@ -137,8 +137,8 @@ class Page(unittest.TestCase):
         amp, aux = (int(summary[name + "_instructions"]) for name in ("amp", "aux"))
         share = lambda instructions: f"{100 * instructions / work:.1f} %"
         self.open("summary")
-        card = next(text for text in self.browser.run("[...document.querySelectorAll('#view-summary .card')].map((c) => c.textContent)") if text.startswith("Pipes"))
-        self.assertEqual(card.replace(" ", ""), f"Pipes in use{share(int(summary['instructions']) - aux)}main, of tiles' compute; auxiliary {share(aux)}, of it AMP {share(amp)}".replace(" ", ""))
+        card = next(text for text in self.browser.run("[...document.querySelectorAll('#view-summary .card')].map((c) => c.textContent)") if text.startswith("Main pipe"))
+        self.assertEqual(card.replace(" ", ""), f"Main pipe in use{share(int(summary['instructions']) - aux)}of tiles' compute; auxiliary {share(aux)}, of it AMP {share(amp)}".replace(" ", ""))
 
     def test_choices_that_cost_time_are_not_those_that_save_some(self):
         choices = json.loads(superstep("report", str(self.karate), "--json"))["plan_events"]
@@ -202,6 +202,10 @@ class Page(unittest.TestCase):
             self.assertAlmostEqual(self.number(row["Of the step (%)"]), 100 * fused["formula_steps"][i] / whole, delta=0.051)
             self.assertEqual(row["StableHLO"], text(fused, "hlo_opcode", i))
             self.assertEqual(row["Python"] or "(none)", place(fused, "python", i).split("/")[-1])
+        self.open("summary")
+        self.browser.run(f"(() => {{ const box = document.getElementById('search'); box.value = {json.dumps(rows[0]['Operation'])}; box.dispatchEvent(new Event('input')); }})()")
+        found = self.browser.run("[...document.querySelectorAll('#found li')].map((li) => li.textContent)")
+        self.assertIn(f"{rows[0]['Operation']} in {rows[0]['Step']}fused operation", found)
 
     def test_operations_sort_and_filter(self):
         self.open("operations")
