@@ -39,6 +39,13 @@ bool is_same_file(const fs::path& a, const fs::path& b) {
   return identity(a) == identity(b) || fs::equivalent(a, b, none);
 }
 
+/// Whether a process writes the trace that this is the unfinished file or the lock of.
+bool is_of_a_run_that_lasts(const fs::path& path) {
+  fs::path trace = link_target(path);
+  if (trace.extension() != ".part" && trace.extension() != ".lock") return false;
+  return is_locked(trace.replace_extension());
+}
+
 }  // namespace
 
 void add_machine(std::vector<NamedFile>& inputs, const std::string& machine,
@@ -70,6 +77,12 @@ void check_outputs(const std::vector<NamedFile>& inputs, const std::vector<Named
           {{output.path.string(), 0, 0},
            fmt::format("{} would replace {}: give it another name", output.role, other.role)});
     };
+    if (!output.is_beside && is_of_a_run_that_lasts(output.path)) {
+      problems.push_back(
+          {{output.path.string(), 0, 0},
+           fmt::format("{} would replace a file of a run that lasts: give it another name",
+                       output.role)});
+    }
     for (const NamedFile& input : inputs) compare(input);
     for (std::size_t j = 0; j < i; ++j) compare(outputs[j]);
   }

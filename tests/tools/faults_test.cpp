@@ -4,6 +4,7 @@
 
 #include "base/hdf5.h"
 #include "tests/tools/feed_programs.h"
+#include "base/output_file.h"
 #include "tests/tools/program.h"
 
 namespace superstep {
@@ -184,6 +185,29 @@ TEST(Faults, OutputsThatAreNoFilesOrOtherFilesOfTheCommandAreRefusedBeforeTheRun
   EXPECT_EQ(superstep(run + "-m tiny4 -o " + at + "to_target").code, 0);
   EXPECT_TRUE(std::filesystem::is_symlink(at + "to_target"));
   EXPECT_EQ(superstep("report " + at + "target.h5").code, 0);
+}
+
+TEST(Faults, FilesOfARunThatLastsAreNoPlaceForOutputs) {
+  const auto folder = fresh_folder("lasts");
+  const std::string at = folder.string() + "/";
+  ASSERT_EQ(superstep(kAffine + ("-o " + at + "other.h5")).code, 0);
+  write(folder / "run.h5.part", "of a run");
+  {
+    const FileLock lock(folder / "run.h5");
+    for (const char* beside : {"run.h5.part", "run.h5.lock"}) {
+      const std::string before = text_of(at + beside);
+      for (const std::string& words :
+           {"html " + at + "other.h5 -o ", "trace export " + at + "other.h5 --to folded -o ",
+            "watch " + at + "run.h5 -o "}) {
+        const ProgramRun refused = superstep(words + at + beside);
+        EXPECT_EQ(refused.code, 2) << refused.err;
+        EXPECT_NE(refused.err.find("would replace a file of a run that lasts"), std::string::npos)
+            << refused.err;
+        EXPECT_EQ(text_of(at + beside), before);
+      }
+    }
+  }
+  EXPECT_EQ(superstep("html " + at + "other.h5 -o " + at + "run.h5.part").code, 0);
 }
 
 TEST(Faults, WhatStandsInThePlaceOfAnUnfinishedTraceOrOfItsLockStays) {
