@@ -77,13 +77,25 @@ class Page(unittest.TestCase):
         return self.browser.run("[...document.querySelectorAll('#views a')].map((a) => a.hash.slice(6))")
 
     def rows(self, selector):
-        """Texts of the cells of a table, by heading, of all its pages: what is copied as CSV."""
+        """Texts of the cells of a table, by heading, of the page that it shows."""
         cells = self.browser.run(f"""(() => {{
           const root = document.querySelector({json.dumps(selector)});
           const table = root.tagName === 'TABLE' ? root : root.querySelector('table');
           return [...table.rows].map((row) => [...row.cells].map((cell) => cell.textContent));
         }})()""")
         return [dict(zip(cells[0], row)) for row in cells[1:]]
+
+    def pages(self, selector):
+        """The same of all pages of a table."""
+        rows, more = self.rows(selector), True
+        while more:
+            more = self.browser.run(f"""(() => {{
+              const turn = document.querySelector({json.dumps(selector)}).querySelectorAll('.pages button')[1], note = turn.closest('.table-tools').querySelector('.note'), before = note.textContent;
+              turn.click();
+              return note.textContent !== before;
+            }})()""")
+            rows += self.rows(selector) if more else []
+        return rows
 
     def open_tables(self, view):
         self.browser.run(f"document.querySelectorAll('#view-{view} details.alternative').forEach((d) => {{ d.open = true; }})")
@@ -222,6 +234,36 @@ class Page(unittest.TestCase):
         self.open_tables("flame")
         whole = self.rows("#view-flame figure")[0]
         self.assertEqual(self.number(whole["Critical path (cycle)"]), self.file["summary"].attrs["device_cycles"])
+
+    def test_operations_in_the_tree_take_what_their_steps_took(self):
+        with h5py.File(self.karate) as file:
+            steps, names = file["program/step"], file["program/operation/name"][:]
+            weights = {"critical": sum(file[f"summary/step/{part}_cycles"][:].astype(int) for part in ("compute", "exchange", "sync")),
+                       "work": file["summary/step/compute_cycles_sum"][:].astype(int)}
+            control = np.isin(steps["kind"][:], (4, 5, 6))  # loops, branches and arms hold others
+            for weight, of_steps in weights.items():
+                expected = collections.Counter()
+                for operation, of_step, is_control in zip(steps["operation"], of_steps, control):
+                    if not is_control:
+                        expected[names[operation].decode()] += int(of_step)
+                self.open("flame", self.karate_page, weight=weight)
+                self.open_tables("flame")
+                title = {"critical": "Critical path (cycle)", "work": "Work of all tiles (tile cycle)"}[weight]
+                found = collections.Counter()
+                for row in self.pages("#view-flame figure"):
+                    if row["Kind"] == "operation":
+                        found[row["Path"].split(" › ")[-1]] += self.number(row[title])
+                self.assertEqual({name: n for name, n in found.items() if n}, {name: n for name, n in expected.items() if n})
+
+    def test_numbers_of_the_machine_are_those_of_the_trace(self):
+        parameters = self.file["machine/parameter"]
+        self.open("provenance")
+        rows = {row["Key"]: row for row in self.pages("#view-provenance .panel:nth-of-type(2)")}
+        self.assertEqual(set(rows), {name.decode() for name in parameters["name"]})
+        certainties = ("measured", "published", "derived", "assumed", "extrapolated", "user")
+        for name, value, source in zip(parameters["name"], parameters["value"], parameters["cost_source"]):
+            row = rows[name.decode()]
+            self.assertEqual((self.number(row["Value"]), row["Certainty"]), (value, certainties[source]))
 
     def test_tiles_of_a_superstep_are_those_of_the_trace(self):
         supersteps = self.file["supersteps"]
@@ -522,9 +564,10 @@ class Page(unittest.TestCase):
             view = self.browser.run("document.querySelector('section.shown').id")
             shown.add(view)
             self.open_tables(view[5:])
-            found = self.browser.run("document.querySelector('section.shown').textContent + document.getElementById('selection').textContent")
-            for number in re.findall(r"\d{1,3}(?:,\d{3})+|\d+\.\d+(?= %)", text):
-                self.assertTrue(number in found, f"{number} is not in {view}")
+            found = self.browser.run("document.querySelector('section.shown').innerText + '\\n' + document.getElementById('selection').innerText")
+            said = re.findall(r"\d{1,3}(?:,\d{3})+|\d+\.\d+(?= %)|(?<=`)\w+\.\d+(?:\.\w+)?(?=`)|(?<=`)\w+\.py:\d+(?=`)", text)
+            for name in said:
+                self.assertTrue(re.search(rf"(?<![\d,.]){re.escape(name)}(?!\d|,\d{{3}})", found), f"{name} is not in {view}")
             self.assertTrue((page_guide.GUIDE.parent / picture).exists())
         self.open("compare", self.both)
         self.assertEqual(shown, {"view-" + view for view in self.views()})
