@@ -143,3 +143,10 @@ function verticalAxis(pen, { left, right, top, bottom, most, text, count = 4 }) 
     pen.text(left - 6, y + 4, rounded(text(t)), { anchor: "end" });
   }
 }
+
+/// The scale of a metric from 0 to `most`, at the top.
+function drawScale(pen, right, name, most, unit) {
+  for (let i = 0; i < 80; ++i) pen.rect(right - 160 + 2 * i, 4, 2.4, 10, { fill: scaleCss(i / 79) });
+  pen.text(right - 168, 13, `${name}, 0`, { anchor: "end" });
+  pen.text(right, 27, `${grouped(most)} ${unit}`, { anchor: "end", fill: "ink" });
+}

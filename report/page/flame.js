@@ -126,10 +126,9 @@ views.push({
   hint: "The program from the call down to its steps, each as wide as the cycles of the critical path, or the work of all tiles, that it takes; work is that of whole supersteps, at the steps that begin them. Choose a part to zoom in.",
   make() {
     const { chart, out } = flameView(this);
-    const select = h("select", { "aria-label": "Weight", on: { change: (event) => choose({ weight: event.target.value }) } },
-      Object.entries(WEIGHTS).map(([key, [title]]) => h("option", { value: key, selected: key === state.weight }, title)));
-    this.select = select;
-    return [h("div", { class: "controls" }, h("label", {}, "Weight", select), h("button", { type: "button", on: { click: out } }, "Show all")), chart.element];
+    const weights = picker("Weight", "weight", Object.entries(WEIGHTS).map(([key, [title]]) => [key, title]));
+    this.select = weights.querySelector("select");
+    return [h("div", { class: "controls" }, weights, h("button", { type: "button", on: { click: out } }, "Show all")), chart.element];
   },
   update(changed) {
     if (!changed.has("weight") && !changed.has("device")) return this.zoomed();

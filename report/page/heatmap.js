@@ -8,17 +8,6 @@ const METRICS = {
   received: ["Received", "B", "exchange/received_bytes"],
 };
 const metric = () => METRICS[state.metric] || METRICS.compute;
-const picker = (label, name, entries) =>
-  h("label", {}, label, h("select", { "aria-label": label, on: { change: (event) => choose({ [name]: event.target.value }) } },
-    entries.map(([key, title]) => h("option", { value: key, selected: key === state[name] }, title))));
-
-/// The scale of a metric from 0 to `most`, at the top.
-function drawScale(pen, right, name, most, unit) {
-  for (let i = 0; i < 80; ++i) pen.rect(right - 160 + 2 * i, 4, 2.4, 10, { fill: scaleCss(i / 79) });
-  pen.text(right - 168, 13, `${name}, 0`, { anchor: "end" });
-  pen.text(right, 27, `${grouped(most)} ${unit}`, { anchor: "end", fill: "ink" });
-}
-
 const HEAT = { left: 52, top: 34, bottom: 22 };
 const heat = { most: 1 };
 

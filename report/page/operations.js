@@ -14,7 +14,6 @@ function operationRows(of = run()) {
   });
 }
 const BEGUN = "in the supersteps that an operation begins";
-const number = (name, title, unit, extra = {}) => ({ name, title, unit, number: true, ...extra });
 
 function operationsTable() {
   const rows = operationRows(), whole = run().report.cycles.device || 1, most = Math.max(1, ...rows.map((row) => row.device));

@@ -5,6 +5,7 @@ const state = { view: "summary", run: 0, superstep: 0, tile: 0, from: 0, to: 0, 
 const tableChoices = new Map();
 const listeners = new Set();
 let runs = [];
+const views = [];
 let look = {};  // at a run that nothing was chosen of: superstep, tile, and window where it is not all
 const run = () => runs[state.run];
 const other = () => runs[1 - state.run];
@@ -73,6 +74,11 @@ function fromAddress(hash) {
 }
 /// A sentence for those who do not see what changed.
 function announce(text) { document.getElementById("announce").textContent = text; }
+
+/// A list to choose one of what is chosen from: [[key, title], …].
+const picker = (label, name, entries) =>
+  h("label", {}, label, h("select", { "aria-label": label, on: { change: (event) => choose({ [name]: event.target.value }) } },
+    entries.map(([key, title]) => h("option", { value: key, selected: key === state[name] }, title))));
 
 /// What a view shows where the trace lacks what it needs.
 const missing = (what) =>

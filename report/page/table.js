@@ -1,5 +1,8 @@
 // A table that sorts, filters, turns pages, and copies itself as comma-separated values.
 
+/// A column of numbers.
+const number = (name, title, unit, extra = {}) => ({ name, title, unit, number: true, ...extra });
+
 class Table {
   /// `columns`: {name, title, unit, value(row), text(row), number, choose(row), bar(row), meaning, detail: not in print}; `rows` a list or a function.
   constructor({ caption, columns, rows, sort, descending = true, page = 50, filter = false, chosen, label }) {
