@@ -86,7 +86,7 @@ std::vector<ViewTable> bsp_view(const ViewInput& input) {
     table.add(std::move(computes), std::move(exchanges), kind.count,
               static_cast<double>(kind.compute) / times, static_cast<double>(kind.h_bytes) / times,
               kind.predicted / times, measured / times,
-              measured == 0 ? 0 : (measured - kind.predicted) / measured,
+              kind.predicted == 0 ? 0 : (measured - kind.predicted) / kind.predicted,
               all.measured == 0 ? 0 : measured / static_cast<double>(all.measured));
   };
   for (const auto& [key, kind] : order) {

@@ -454,6 +454,13 @@ class Page(unittest.TestCase):
         self.open("prediction")
         rows = self.panel("prediction", "Supersteps by BSP")
         self.assertEqual(sum(self.number(row["Times"]) for row in rows), inside.sum())
+        table = json.loads(superstep("report", str(self.trace), "--view", "bsp", "--top", "0", "--json"))["tables"][0]
+        columns = [column["name"] for column in table["columns"]]
+        beyond = {(row["computes"], row["exchanges"]): row["beyond"] for row in (dict(zip(columns, row)) for row in table["rows"])}
+        for row in rows:  # as in the report
+            self.assertAlmostEqual(self.number(row["Off (%)"]), 100 * beyond[row["Computes"], row["Exchanges"]], delta=0.051)
+            measured, model = self.number(row["Measured (cycle)"]), self.number(row["Predicted (cycle)"])
+            self.assertAlmostEqual(self.number(row["Off (%)"]), 100 * (measured - model) / model, delta=0.2)
         total = sum(self.number(row["Times"]) * self.number(row["Predicted (cycle)"]) for row in rows)
         self.assertAlmostEqual(total, predicted[inside].sum(), delta=0.1 * inside.sum())  # a mean has one digit behind the point
         self.assertAlmostEqual(sum(self.number(row["In the run (cycle)"]) for row in rows), (measured - predicted)[inside].sum(), delta=len(rows))
