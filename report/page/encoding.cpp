@@ -3,6 +3,15 @@
 #include <cstddef>
 
 namespace superstep {
+namespace {
+
+std::uint64_t zigzag(std::uint64_t before, std::uint64_t number) {
+  const auto difference = static_cast<std::int64_t>(number - before);
+  return static_cast<std::uint64_t>(difference) << 1U ^
+         static_cast<std::uint64_t>(difference >> 63U);
+}
+
+}  // namespace
 
 std::string base64(std::string_view bytes) {
   constexpr std::string_view kDigits =
@@ -25,14 +34,18 @@ std::string packed(std::span<const std::uint64_t> numbers) {
   bytes.reserve(numbers.size());
   std::uint64_t before = 0;
   for (const std::uint64_t number : numbers) {
-    const auto difference = static_cast<std::int64_t>(number - before);
+    std::uint64_t rest = zigzag(before, number);
     before = number;
-    auto zigzag = static_cast<std::uint64_t>(difference) << 1U ^
-                  static_cast<std::uint64_t>(difference >> 63U);
-    for (; zigzag >= 128; zigzag >>= 7U) bytes += static_cast<char>(zigzag | 128U);
-    bytes += static_cast<char>(zigzag);
+    for (; rest >= 128; rest >>= 7U) bytes += static_cast<char>(rest | 128U);
+    bytes += static_cast<char>(rest);
   }
   return base64(bytes);
+}
+
+std::uint64_t packed_bytes(std::uint64_t before, std::uint64_t number) {
+  std::uint64_t bytes = 1;
+  for (std::uint64_t rest = zigzag(before, number); rest >= 128; rest >>= 7U) ++bytes;
+  return bytes;
 }
 
 }  // namespace superstep

@@ -14,5 +14,7 @@ namespace superstep {
 /// before it, zigzag, in LEB128, in base64. What is equal from tile to tile, or grows evenly, takes
 /// a byte a number.
 [[nodiscard]] std::string packed(std::span<const std::uint64_t> numbers);
+/// Bytes of LEB128 in it that one number takes behind another; 0 is before the first.
+[[nodiscard]] std::uint64_t packed_bytes(std::uint64_t before, std::uint64_t number);
 
 }  // namespace superstep

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "report/insights.h"
+#include "report/json_text.h"
 #include "report/page/encoding.h"
 #include "report/plan_events.h"
 #include "report/report.h"
@@ -96,20 +97,31 @@ void add_row(const Table& table, const typename Table::RowType& row, std::uint64
   });
 }
 
-void append(NamedNumbers& columns,
-            const std::vector<std::pair<std::string_view, std::uint64_t>>& row) {
-  if (columns.empty())
-    for (const auto& [name, number] : row) columns.emplace_back(name, Numbers{});
-  for (std::size_t c = 0; c < row.size(); ++c) columns[c].second.push_back(row[c].second);
+/// Adds a number and answers how many bytes that is.
+std::uint64_t append(Numbers& numbers, std::uint64_t number) {
+  const std::uint64_t before = numbers.empty() ? 0 : numbers.back();
+  numbers.push_back(number);
+  return packed_bytes(before, number);
 }
 
-Supersteps read_supersteps(const TraceFile& trace, const PageLimits& limits) {
+std::uint64_t append(NamedNumbers& columns,
+                     const std::vector<std::pair<std::string_view, std::uint64_t>>& row) {
+  if (columns.empty())
+    for (const auto& [name, number] : row) columns.emplace_back(name, Numbers{});
+  std::uint64_t bytes = 0;
+  for (std::size_t c = 0; c < row.size(); ++c) bytes += append(columns[c].second, row[c].second);
+  return bytes;
+}
+
+/// The first `most` supersteps, as far as they take at most so many bytes.
+Supersteps read_supersteps(const TraceFile& trace, std::uint64_t most, std::uint64_t most_bytes) {
   Supersteps out;
   out.total = trace.rows(kSupersteps);
   out.first_launch.push_back(0);
   std::map<Numbers, std::uint64_t> known;
+  std::uint64_t bytes = 0;
   const auto add = [&](const SuperstepInFile& superstep) {
-    if (known.size() == limits.distinct) return;
+    if (bytes * 4 / 3 >= most_bytes) return;
     const std::uint64_t number = out.row.size();
     std::vector<std::pair<std::string_view, std::uint64_t>> of_each, shared;
     add_row(kSupersteps, superstep.row, number, true, of_each);
@@ -120,15 +132,15 @@ Supersteps read_supersteps(const TraceFile& trace, const PageLimits& limits) {
     for (const LaunchRow& row : superstep.launches)
       key.insert(key.end(), {row.step, row.cycles, row.runs});
     const auto [found, is_new] = known.emplace(std::move(key), known.size());
-    append(out.each, of_each);
-    out.row.push_back(found->second);
+    bytes += append(out.each, of_each) + append(out.row, found->second);
     if (!is_new) return;
-    append(out.distinct, shared);
+    bytes += append(out.distinct, shared);
     for (const LaunchRow& row : superstep.launches)
-      append(out.launches, {{"step", row.step}, {"cycles", row.cycles}, {"runs", row.runs}});
-    out.first_launch.push_back(out.first_launch.back() + superstep.launches.size());
+      bytes +=
+          append(out.launches, {{"step", row.step}, {"cycles", row.cycles}, {"runs", row.runs}});
+    bytes += append(out.first_launch, out.first_launch.back() + superstep.launches.size());
   };
-  trace.for_each_superstep(0, std::min(out.total, limits.supersteps), add);
+  trace.for_each_superstep(0, std::min(out.total, most), add);
   return out;
 }
 
@@ -165,15 +177,17 @@ ordered_json profile_columns(const TraceFile& trace, const Supersteps& superstep
   const Numbers order = profiles_by_cycles(supersteps, number_column);
   const std::uint64_t count = order.empty() ? 0 : std::ranges::max(order) + 1;
   for (const std::string& name : names) out[name] = ordered_json(std::vector<ordered_json>(count));
-  std::uint64_t bytes = 0;
+  constexpr std::uint64_t kAround = 5;  // a comma and `null`, or what stands around a text
+  std::uint64_t bytes = kAround * count * names.size();
   for (const std::uint64_t profile : order) {
+    std::vector<std::string> texts;
     for (const std::string& name : names) {
-      std::string text =
-          packed(trace.read_wide<std::uint64_t>(fmt::format("{}/{}", group, name), profile, 1));
-      bytes += text.size();
-      out[name][profile] = std::move(text);
+      texts.push_back(
+          packed(trace.read_wide<std::uint64_t>(fmt::format("{}/{}", group, name), profile, 1)));
+      bytes += texts.back().size();
     }
     if (bytes > most_bytes) break;
+    for (std::size_t i = 0; i < names.size(); ++i) out[names[i]][profile] = std::move(texts[i]);
   }
   return out;
 }
@@ -287,7 +301,13 @@ ordered_json page_document(const TraceFile& trace, const PageLimits& limits) {
   out["tables"]["fused"] = fused_columns(summary);
   for (const std::string_view by : kStepGroupings)
     if (by != "operation") out["tables"][fmt::format("by_{}", by)] = group_columns(summary, by);
-  const Supersteps supersteps = read_supersteps(trace, limits);
+  const auto left = [&] {
+    const std::uint64_t taken = json_text(out).size();
+    return limits.bytes - std::min(limits.bytes, taken);
+  };
+  // Rows of tiles have what is left, two fifths at least.
+  const Supersteps supersteps = read_supersteps(
+      trace, limits.supersteps, trace.has(kComputePhases) ? left() * 3 / 5 : left());
   out["supersteps_in_trace"] = supersteps.total;
   out["tables"]["/supersteps"] = packed_columns(supersteps.each);
   out["tables"]["/supersteps"]["row"] = packed(supersteps.row);
@@ -296,12 +316,13 @@ ordered_json page_document(const TraceFile& trace, const PageLimits& limits) {
   out["tables"]["launches"] = packed_columns(supersteps.launches);
   out["profiles"] = ordered_json::object();
   if (trace.has(kComputePhases)) {
+    const std::uint64_t of_each = left() / 2;
     out["profiles"]["compute"] =
         profile_columns(trace, supersteps, "/profiles/compute", "compute_profile",
-                        {"cycles", "wait_cycles"}, limits.profile_bytes / 2);
+                        {"cycles", "wait_cycles"}, of_each);
     out["profiles"]["exchange"] =
         profile_columns(trace, supersteps, "/profiles/exchange", "exchange_profile",
-                        {"cycles", "sent_bytes", "received_bytes"}, limits.profile_bytes / 2);
+                        {"cycles", "sent_bytes", "received_bytes"}, of_each);
   }
   return out;
 }

@@ -7,11 +7,11 @@
 
 namespace superstep {
 
-/// How much of a trace goes into a page.
+/// How much of a trace goes into a page: the first supersteps, and rows of tiles, of the longest
+/// supersteps first.
 struct PageLimits {
-  std::uint64_t supersteps = 250'000;       ///< the first so many
-  std::uint64_t distinct = 40'000;          ///< of them, as soon as so many differ
-  std::uint64_t profile_bytes = 3'000'000;  ///< rows of tiles, of the longest supersteps first
+  std::uint64_t supersteps = 250'000;
+  std::uint64_t bytes = 4'700'000;  ///< of a document, so that its page has less than 5 MB
 };
 
 /// A trace as the document that a page shows: the report, tables of the trace by path with columns

@@ -288,6 +288,35 @@ class Page(unittest.TestCase):
                 counts.append(len(file["supersteps/superstep"]))
         self.assertLess((sizes[1] - sizes[0]) / (counts[1] - counts[0]), 10)  # so that the most that a page has, 250,000, are 2.5 MB
 
+    def test_a_page_has_less_than_5_megabytes_where_no_two_supersteps_are_equal(self):
+        trace = self.folder / "differ.h5"
+        superstep("run", *LINEAR[:-1], "14000", "--trace", "tile", "-q", "-o", str(trace))
+        random = np.random.default_rng(1)
+        with h5py.File(trace, "r+") as file:
+            supersteps = file["supersteps"]
+            count = len(supersteps["superstep"])
+            for name in ("compute_cycles", "exchange_cycles", "sync_cycles", "h_bytes", "bytes_sent", "messages", "flops", "instructions", "main_instructions", "aux_instructions",
+                         "load_instructions", "store_instructions", "branch_instructions", "live_bytes", "word_rows", "word_columns", "compute_cycles_sum", "compute_cycles_max", "compute_cycles_min"):
+                supersteps[name][:] = random.integers(0, 10**4, count)
+            for kind in ("compute", "exchange"):
+                supersteps[kind + "_profile"][:] = np.arange(count)
+                for rows in file["profiles/" + kind].values():
+                    if rows.maxshape[0] is None:
+                        rows.resize((count, *rows.shape[1:]))
+                        rows[:] = random.integers(0, 10**5, rows.shape)
+        page = self.make("differ.html", trace)
+        self.assertLess(page.stat().st_size, 5_000_000)
+        self.open("heatmap", page)
+        shown = int(re.search(r"show the first ([0-9,]+) of 42,002", self.browser.run("document.getElementById('banner').textContent"))[1].replace(",", ""))
+        self.assertGreater(shown, 20_000)
+        longest = self.browser.run("Number(new URLSearchParams(location.hash.slice(1)).get('superstep'))")
+        self.open_tables("heatmap")  # has rows of tiles
+        with h5py.File(trace) as file:
+            device = sum(file[f"supersteps/{part}_cycles"][:shown].astype(int) for part in ("compute", "exchange", "sync"))
+            self.assertEqual(longest, device.argmax())
+            rows = self.rows("#view-heatmap figure")
+            self.assertEqual(sorted(self.number(row["Compute (cycle)"]) for row in rows), sorted(file["profiles/compute/cycles"][longest]))
+
     def test_a_spike_in_a_long_run_is_seen(self):
         trace = self.folder / "long.h5"
         superstep("run", *LINEAR[:-1], "1500", "--trace", "tile", "-q", "-o", str(trace))
