@@ -176,6 +176,15 @@ class LivePage(unittest.TestCase):
         self.browser.run("document.querySelector('#follow button').click()")
         self.follows_until(lambda: "and is read again" in self.text("#follow"))
 
+    def test_without_a_script_the_browser_reads_it_again(self):
+        self.browser.send("Emulation.setScriptExecutionDisabled", value=True)
+        try:
+            self.browser.open(self.page)
+            self.browser.events.clear()
+            self.browser.event("Page.lifecycleEvent", name="load")
+        finally:
+            self.browser.send("Emulation.setScriptExecutionDisabled", value=False)
+
     def test_a_watcher_that_is_interrupted_leaves_a_page_that_waits_for_nothing(self):
         self.watcher.send_signal(signal.SIGINT)
         self.assertEqual(self.watcher.wait(), 130)
