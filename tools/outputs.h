@@ -18,8 +18,8 @@ void add_machine(std::vector<NamedFile>& inputs, const std::string& machine,
                  const std::vector<std::string>& overrides);
 
 /// To be asked before any work: throws InputOutputError when an output cannot be made or is no
-/// regular file, and UserError (usage) when it is the same file as an input or another output, or of
-/// a run that lasts, all problems at once. Links are followed.
+/// regular file, and UserError (usage) when it is the same file as an input or another output, or
+/// of a run that lasts, all problems at once. Links are followed.
 void check_outputs(const std::vector<NamedFile>& inputs, const std::vector<NamedFile>& outputs);
 
 /// What a trace at `path` writes: the file, and the `.part` and the lock of a run that lasts.
