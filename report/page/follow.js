@@ -25,6 +25,7 @@ const follower = {
     if (!this.between) return;
     listeners.add((keys) => { if (LOOK.some((key) => keys.has(key))) this.untouched = false; });
     for (const event of ["keydown", "pointerdown", "wheel", "scroll"]) window.addEventListener(event, () => this.wait(), { passive: true });
+    window.addEventListener("pointermove", (event) => { if (event.buttons) this.wait(); });
     this.wait();
   },
   /// Nobody's hand is moved away: it waits anew whenever something is touched, and longer when little comes.
@@ -32,8 +33,10 @@ const follower = {
     clearTimeout(this.timer);
     const isOver = this.quiet >= this.patience;
     this.say(isOver);
-    if (!isOver) this.timer = setTimeout(() => (document.querySelector("dialog[open]") || player.timer ? this.wait() : this.again()), Math.max(this.between, this.quiet / 10));
+    if (!isOver) this.timer = setTimeout(() => (this.isBusy() ? this.wait() : this.again()), Math.max(this.between, this.quiet / 10));
   },
+  /// Whether the page does something that another would not go on with: it plays, shows its keys, or has text that is marked.
+  isBusy() { return player.timer !== null || document.querySelector("dialog[open]") !== null || !getSelection().isCollapsed; },
   again(since = this.since) {
     history.replaceState({ ...this.leave(), since }, "");
     location.reload();
