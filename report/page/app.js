@@ -97,6 +97,10 @@ function start() {
   showHead();
   showView();
   showDetails();
+  document.querySelector(".skip").addEventListener("click", (event) => {
+    event.preventDefault();  // the address keeps what is chosen
+    document.getElementById("main").focus();
+  });
   window.addEventListener("hashchange", () => {
     choose(fromAddress(location.hash));
     forgetViews();  // tables may be others

@@ -654,6 +654,14 @@ class Page(unittest.TestCase):
         self.browser.key("Enter")
         self.assertIn("view=timeline&superstep=3", self.browser.run("location.hash"))
 
+    def test_the_skip_link_leads_to_the_view_and_keeps_the_address(self):
+        self.open("timeline", superstep=2)
+        address = self.browser.run("location.hash")
+        self.browser.key("Tab")
+        self.assertEqual(self.browser.run("document.activeElement.className"), "skip")
+        self.browser.key("Enter")
+        self.assertEqual(self.browser.run("[document.activeElement.id, location.hash]"), ["main", address])
+
     def test_every_control_can_be_reached_and_has_a_name(self):
         self.open("timeline")
         nameless = self.browser.run("""[...document.querySelectorAll('button, input, select, a, canvas')].filter((e) =>
