@@ -15,17 +15,24 @@ namespace {
 
 using Form = ViewColumn::Form;
 
+constexpr std::string_view kGroupBy = "group-by", kMatch = "match", kTop = "top";
+constexpr std::string_view kGroupsTake[] = {kGroupBy, kMatch, kTop}, kLongTake[] = {kMatch, kTop},
+                           kMatchAlone[] = {kMatch}, kTopAlone[] = {kTop};
 constexpr ReportView kViews[] = {
-    {"ops", "operations, most device cycles first; --group-by adds them up otherwise", ops_view},
-    {"steps", "steps of the program in its order, with prediction and bound", steps_view},
-    {"tiles", "how work is spread over tiles, and which tiles others wait for", tiles_view},
-    {"memory", "memory of tiles by category, liveness, the biggest tensors", memory_view},
-    {"exchange", "exchanges beside their schedules and bounds", exchange_view},
-    {"host", "what crossed the host link, by stream", host_view},
+    {"ops", "operations, most device cycles first; --group-by adds them up otherwise", ops_view,
+     kGroupsTake},
+    {"steps", "steps of the program in its order, with prediction and bound", steps_view,
+     kLongTake},
+    {"tiles", "how work is spread over tiles, and which tiles others wait for", tiles_view,
+     kTopAlone},
+    {"memory", "memory of tiles by category, liveness, the biggest tensors", memory_view,
+     kLongTake},
+    {"exchange", "exchanges beside their schedules and bounds", exchange_view, kLongTake},
+    {"host", "what crossed the host link, by stream", host_view, kMatchAlone},
     {"bounds", "operations beside what even tiles and the words of the busiest ports would take",
-     bounds_view},
-    {"bsp", "kinds of supersteps as w + g h + l beside what they took", bsp_view},
-    {"insights", "what is worth a look, and what to try", insights_view},
+     bounds_view, kGroupsTake},
+    {"bsp", "kinds of supersteps as w + g h + l beside what they took", bsp_view, kLongTake},
+    {"insights", "what is worth a look, and what to try", insights_view, {}},
 };
 
 bool is_drawn(Form form) { return form == Form::kBar || form == Form::kPhaseBar; }
@@ -197,6 +204,11 @@ nlohmann::ordered_json view_document(std::span<const ViewTable> tables) {
 
 bool matches(const ViewOptions& options, const std::string& name) {
   return fnmatch(options.match.c_str(), name.c_str(), 0) == 0;
+}
+
+void note_no_match(ViewTable& table, const ViewOptions& options) {
+  if (table.rows.empty() && options.match != "*")
+    table.notes = {fmt::format("Nothing here has a name like '{}'.", options.match)};
 }
 
 }  // namespace superstep

@@ -84,6 +84,7 @@ struct ViewInput {
 struct ReportView {
   std::string_view name, meaning;
   std::vector<ViewTable> (*tables)(const ViewInput& input);
+  std::span<const std::string_view> takes;  ///< which of --group-by, --match and --top
 };
 /// All but the one that `superstep report` shows when none is named.
 [[nodiscard]] std::span<const ReportView> report_views();
@@ -105,5 +106,7 @@ struct ReportView {
 
 /// Whether a name is meant.
 [[nodiscard]] bool matches(const ViewOptions& options, const std::string& name);
+/// Says in place of its notes that no name is meant, where a pattern left a table without rows.
+void note_no_match(ViewTable& table, const ViewOptions& options);
 
 }  // namespace superstep

@@ -4,11 +4,11 @@
 
 namespace superstep {
 
-void report(const TraceSummary& trace, Answer& answer) {
+void report(const TraceSummary& trace, Answer& answer, const TextStyle& style) {
   if (answer.is_json()) {
     answer.fields().update(report_document(trace));
   } else {
-    answer.print("{}", text_report(trace, TextStyle::of_output()));
+    answer.print("{}", text_report(trace, style));
   }
 }
 

@@ -1,11 +1,13 @@
 #pragma once
 
+#include "report/text_style.h"
 #include "sim/trace/trace.h"
 #include "tools/answer.h"
 
 namespace superstep {
 
 /// Gives the report of a run as a command's answer.
-void report(const TraceSummary& trace, Answer& answer);
+void report(const TraceSummary& trace, Answer& answer,
+            const TextStyle& style = TextStyle::of_output());
 
 }  // namespace superstep

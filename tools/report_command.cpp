@@ -38,13 +38,24 @@ TextStyle style_of(const Options& options) {
   return style;
 }
 
+/// Refuses what a view would not look at.
+void check_takes(const ReportView& view, const Options& options) {
+  std::string takes;
+  for (const std::string_view option : view.takes)
+    takes += fmt::format("{}--{}", takes.empty() ? "" : ", ", option);
+  for (const char* option : {"group-by", "match", "top"})
+    if (options.has(option) && !std::ranges::count(view.takes, std::string_view(option)))
+      usage_error(fmt::format("--{} is not for --view {}, which takes {}", option, view.name,
+                              takes.empty() ? "none of --group-by, --match, --top" : takes));
+}
+
 void show(const std::vector<ViewTable>& tables, std::string_view name, std::uint64_t clock_hz,
-          const Options& options, Answer& answer) {
+          const TextStyle& style, Answer& answer) {
   if (answer.is_json()) {
     answer.fields()["view"] = name;
     answer.fields()["tables"] = view_document(tables);
   } else {
-    answer.print("{}", view_text(tables, clock_hz, style_of(options)));
+    answer.print("{}", view_text(tables, clock_hz, style));
   }
 }
 
@@ -76,7 +87,8 @@ Options report_options() {
   for (const std::string_view by : kGroupings)
     groupings += fmt::format("{}{}", groupings.empty() ? "" : ", ", by);
   static const std::string view_help = "one view of the trace: " + views;
-  static const std::string group_help = "what --view ops adds up by: " + groupings + " (operation)";
+  static const std::string group_help =
+      "what --view ops, --view bounds and diff add up by: " + groupings + " (operation)";
   Options options(
       "report RUN.h5 [options] | report diff A.h5 B.h5 [options]",
       "Shows a trace, whole or as one view, or what differs between two.",
@@ -85,8 +97,8 @@ Options report_options() {
        "superstep report diff before.h5 after.h5"});
   options.value("view", "NAME", view_help.c_str())
       .value("group-by", "WHAT", group_help.c_str())
-      .value("match", "PATTERN", "only names like this shell pattern")
-      .value("top", "N", "rows of long tables, 0 for all (20)")
+      .value("match", "PATTERN", "only names like this shell pattern; not for tiles, insights")
+      .value("top", "N", "rows of long tables, 0 for all (20); not for host, insights")
       .value("color", "WHEN", "auto, always or never (auto: on a terminal, without NO_COLOR)")
       .positionals(1, 3);
   return options;
@@ -99,11 +111,12 @@ ExitCode report_command(const Options& options, Answer& answer) {
       .match = options.get("match").value_or("*"),
       .group_by = std::string(chosen("group-by", options.get("group-by").value_or("operation"),
                                      kGroupings, [](std::string_view name) { return name; }))};
+  const TextStyle style = style_of(options);
   if (words[0] == "diff") {
     if (words.size() != 3) usage_error("report diff takes two traces");
     if (options.has("view")) usage_error("report diff has one view");
     const TraceSummary before = read_trace(words[1]), after = read_trace(words[2]);
-    show(diff_tables(before, after, wanted), "diff", after.clock_hz, options, answer);
+    show(diff_tables(before, after, wanted), "diff", after.clock_hz, style, answer);
     return ExitCode::kOk;
   }
   if (words.size() != 1) usage_error("report takes one trace; `report diff` two");
@@ -113,13 +126,13 @@ ExitCode report_command(const Options& options, Answer& answer) {
   if (!view) {
     for (const char* option : {"group-by", "match", "top"})
       if (options.has(option)) usage_error(fmt::format("--{} goes with --view", option));
-    report(trace, answer);
+    report(trace, answer, style);
     return ExitCode::kOk;
   }
   const ReportView& chosen_view =
       chosen("view", *view, report_views(), [](const ReportView& v) { return v.name; });
-  show(chosen_view.tables({file, trace, wanted}), chosen_view.name, trace.clock_hz, options,
-       answer);
+  check_takes(chosen_view, options);
+  show(chosen_view.tables({file, trace, wanted}), chosen_view.name, trace.clock_hz, style, answer);
   return ExitCode::kOk;
 }
 

@@ -76,6 +76,7 @@ std::vector<ViewTable> bounds_view(const ViewInput& input) {
     }
     add_row(rest);
   }
+  note_no_match(table, input.options);
   return {std::move(table)};
 }
 

@@ -93,6 +93,8 @@ std::vector<ViewTable> bsp_view(const ViewInput& input) {
     if (input.options.top != 0 && table.rows.size() == input.options.top) break;
     if (matches(input.options, name(key.first))) add(name(key.first), name(key.second), kind);
   }
+  note_no_match(table, input.options);
+  if (!table.notes.empty()) return {std::move(table)};
   add("all", "", all);
   table.notes = {
       fmt::format("g {:.2f} cycles a byte (exchange.width), l {:.0f} cycles "

@@ -77,6 +77,7 @@ ViewTable liveness(const ViewInput& input) {
               memory[s].not_always_live_bytes,
               static_cast<double>(memory[s].peak_tile_bytes) / limit);
   }
+  note_no_match(table, input.options);
   return table;
 }
 
@@ -104,6 +105,7 @@ ViewTable tensors(const ViewInput& input) {
                   ? std::string("always")
                   : name_of_step(row.first_step) + " to " + name_of_step(row.last_step));
   }
+  note_no_match(table, input.options);
   return table;
 }
 

@@ -69,6 +69,7 @@ std::vector<ViewTable> exchange_view(const ViewInput& input) {
         step.info.exchange_bytes, cell_if(has_rows, ratio(moved[s].h_bytes, step.runs)),
         cell_if(has_rows, ratio(moved[s].messages, step.runs)), ratio(cycles, longest));
   }
+  note_no_match(table, input.options);
   return {std::move(table)};
 }
 
@@ -110,6 +111,7 @@ std::vector<ViewTable> host_view(const ViewInput& input) {
               streams[s].type, sums[s].transfers, sums[s].bytes, sums[s].packets, sums[s].cycles,
               sums[s].cycles, cell_if(sums[s].cycles != 0, ratio(sums[s].bytes, sums[s].cycles)));
   }
+  if (!streams.empty()) note_no_match(table, input.options);
   if (rows == 0)
     table.notes.push_back("Transfers are in traces of level superstep (`--trace superstep`).");
   return {std::move(table)};

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <set>
 
 #include "report/numbers.h"
 #include "report/report.h"
@@ -40,12 +42,44 @@ std::string text_of(const std::vector<FusedOperation>& fused) {
   return text;
 }
 
+Cycles device_of(const StepTotals& step) { return step.compute + step.exchange + step.sync; }
+
+/// The steps that ran, and what has steps in it, of those that are meant.
+std::vector<std::size_t> steps_there(const ViewInput& input) {
+  std::vector<std::size_t> there;
+  for (std::size_t s = 0; s < input.trace.steps.size(); ++s) {
+    const StepTotals& step = input.trace.steps[s];
+    const bool is_there = step.count != 0 || step.info.is_control();
+    if (is_there && matches(input.options, step.info.name)) there.push_back(s);
+  }
+  return there;
+}
+
+/// Of these steps those that took most, as many as the options say, and the loops and branches that
+/// they are in.
+std::set<std::size_t> longest_steps(const ViewInput& input, std::vector<std::size_t> there) {
+  const std::set<std::size_t> all(there.begin(), there.end());
+  if (input.options.top == 0 || input.options.top >= there.size()) return all;
+  std::ranges::stable_sort(there, std::ranges::greater{},
+                           [&](std::size_t s) { return device_of(input.trace.steps[s]); });
+  there.resize(input.options.top);
+  std::set<std::size_t> longest;
+  for (std::optional<std::size_t> s : there) {
+    for (; s && all.contains(*s) && longest.insert(*s).second;) {
+      const auto parent = input.trace.steps[*s].info.parent;
+      s = parent ? std::optional<std::size_t>(*parent) : std::nullopt;
+    }
+  }
+  return longest;
+}
+
 }  // namespace
 
 std::vector<ViewTable> ops_view(const ViewInput& input) {
   const std::string& by = input.options.group_by;
   std::vector<OperationTotals> groups =
       by == "call" ? groups_by_call(input) : operations_of(input.trace, by);
+  const bool has_groups = !groups.empty();
   std::erase_if(groups,
                 [&](const OperationTotals& group) { return !matches(input.options, group.name); });
   const RunTotals& totals = input.trace.totals;
@@ -96,49 +130,62 @@ std::vector<ViewTable> ops_view(const ViewInput& input) {
     for (std::size_t i = shown; i < groups.size(); ++i) add(rest, groups[i]);
     add_row(rest);
   }
-  if (by == "call" && groups.empty())
+  if (has_groups) note_no_match(table, input.options);
+  if (by == "call" && !has_groups)
     table.notes.push_back("Calls are in traces of level superstep (`--trace superstep`).");
   return {std::move(table)};
 }
 
 std::vector<ViewTable> steps_view(const ViewInput& input) {
-  ViewTable table{.name = "steps",
-                  .title = "Steps, in program order",
-                  .columns = {{"superstep", Form::kCount, "1", 4},
-                              {"kind", Form::kText, "", 5},
-                              {"step"},
-                              {"runs", Form::kCount, "1", 3},
-                              {"cycles", Form::kCycles},
-                              {"time", Form::kTime, "", 6},
-                              {"%", Form::kShare},
-                              {"a run", Form::kReal, "cycle", 1},
-                              {"predicted", Form::kCycles, "", 1},
-                              {"bound", Form::kCycles, "", 2},
-                              {"tile", Form::kCount, "1", 7},
-                              {"share", Form::kBar, "", 8},
-                              {"operations", Form::kText, "", 9}},
-                  .notes = {"A run: cycles of one execution. Predicted: by the code, or the "
-                            "schedule. Bound: words of an exchange's busiest port. Operations: "
-                            "those that are fused in a step, by steps of their formulas."}};
+  ViewTable table{
+      .name = "steps",
+      .title = "Steps, in program order",
+      .columns = {{"#", Form::kCount, "1", 4},
+                  {"kind", Form::kText, "", 5},
+                  {"step"},
+                  {"runs", Form::kCount, "1", 3},
+                  {"cycles", Form::kCycles},
+                  {"time", Form::kTime, "", 6},
+                  {"%", Form::kShare},
+                  {"a run", Form::kReal, "cycle", 1},
+                  {"predicted", Form::kCycles, "", 1},
+                  {"bound", Form::kCycles, "", 2},
+                  {"tile", Form::kCount, "1", 7},
+                  {"share", Form::kBar, "", 8},
+                  {"operations", Form::kText, "", 9}},
+      .notes = {
+          "#: its superstep in the program, as `compile` numbers them; "
+          "--trace-supersteps takes those of the run, which go on in each "
+          "call and trip of a loop. A run: cycles of one execution. Predicted: by the code, or the "
+          "schedule. Bound: words of an exchange's busiest port. Operations: "
+          "those that are fused in a step, by steps of their formulas."}};
   constexpr std::string_view kKinds[] = {"compute", "exchange", "host", "",
                                          "loop",    "branch",   "arm"};
   const RunTotals& totals = input.trace.totals;
   const auto all = static_cast<double>((totals.compute + totals.exchange + totals.sync).value());
+  const std::vector<std::size_t> there = steps_there(input);
+  const std::set<std::size_t> shown = longest_steps(input, there);
+  Cycles rest;
   std::vector<std::size_t> depth;
   for (const StepTotals& step : input.trace.steps) {
     const auto parent = step.info.parent;
     depth.push_back(parent && *parent < depth.size() ? depth[*parent] + 1 : 0);
+  }
+  for (const std::size_t s : there) {
+    const StepTotals& step = input.trace.steps[s];
     const bool is_exchange = step.info.kind == StepInfo::Kind::kExchange;
-    if (step.count == 0 && !step.info.is_control()) continue;
-    if (!matches(input.options, step.info.name)) continue;
-    const Cycles cycles = step.compute + step.exchange + step.sync;
+    const Cycles cycles = device_of(step);
+    if (!shown.contains(s)) {
+      rest += cycles;
+      continue;
+    }
     const double share = all == 0 ? 0 : static_cast<double>(cycles.value()) / all;
     const auto kind = static_cast<std::size_t>(step.info.kind);
     const Cycles of_run = is_exchange ? step.exchange : step.compute;
     table.add(
         cell_if(step.info.superstep.has_value(), std::uint64_t{step.info.superstep.value_or(0)}),
         std::string(kind < std::size(kKinds) ? kKinds[kind] : ""),
-        std::string(2 * depth.back(), ' ') + step.info.name, cell_if(step.runs != 0, step.runs),
+        std::string(2 * depth[s], ' ') + step.info.name, cell_if(step.runs != 0, step.runs),
         cycles.value(), cycles.value(), share,
         cell_if(step.runs != 0 && of_run.value() != 0,
                 static_cast<double>(of_run.value()) / static_cast<double>(step.runs)),
@@ -147,6 +194,13 @@ std::vector<ViewTable> steps_view(const ViewInput& input) {
         cell_if(step.compute.value() != 0, std::uint64_t{index(step.worst)}), share,
         text_of(step.info.fused));
   }
+  if (shown.size() < there.size()) {
+    const double share = all == 0 ? 0 : static_cast<double>(rest.value()) / all;
+    const ViewCell none;
+    table.add(none, none, fmt::format("{} more", there.size() - shown.size()), none, rest.value(),
+              rest.value(), share, none, none, none, none, share, none);
+  }
+  note_no_match(table, input.options);
   return {std::move(table)};
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
@@ -158,6 +159,69 @@ TEST_F(Views, HaveColourWhereItIsAskedFor) {
   EXPECT_NE(text("always").find("\x1b["), std::string::npos);
   EXPECT_EQ(text("never").find('\x1b'), std::string::npos);
   EXPECT_EQ(text("auto").find('\x1b'), std::string::npos) << "into a pipe";
+}
+
+TEST_F(Views, AndTheReportHaveColourOnlyByAWordThatThereIs) {
+  const auto run = [](const std::string& words) { return superstep("report " + trace() + words); };
+  EXPECT_NE(run(" --color always").out.find("\x1b["), std::string::npos);
+  EXPECT_EQ(run(" --color never").out.find('\x1b'), std::string::npos);
+  for (const char* what : {"", " --view ops", " --json"}) {
+    const ProgramRun wrong = run(std::string(what) + " --color nevr");
+    EXPECT_EQ(wrong.code, 2) << what;
+    EXPECT_NE((wrong.err + wrong.out).find("did you mean 'never'?"), std::string::npos) << what;
+  }
+}
+
+TEST_F(Views, RefuseOptionsThatTheyDoNotLookAt) {
+  const std::map<std::string, std::string> refused = {{"tiles", "group-by match"},
+                                                      {"host", "group-by top"},
+                                                      {"insights", "group-by match top"},
+                                                      {"ops", ""},
+                                                      {"bounds", ""},
+                                                      {"steps", "group-by"},
+                                                      {"memory", "group-by"},
+                                                      {"exchange", "group-by"},
+                                                      {"bsp", "group-by"}};
+  const std::map<std::string, std::string> values = {
+      {"group-by", "opcode"}, {"match", "'*'"}, {"top", "3"}};
+  for (const auto& [view, options] : refused) {
+    for (const auto& [option, value] : values) {
+      const ProgramRun run =
+          superstep("report " + trace() + " --view " + view + " --" + option + " " + value);
+      const bool is_refused = options.find(option) != std::string::npos;
+      EXPECT_EQ(run.code, is_refused ? 2 : 0) << view << " " << option;
+      EXPECT_EQ(run.err.find("is not for --view " + view) != std::string::npos, is_refused)
+          << run.err;
+    }
+  }
+}
+
+TEST_F(Views, SayThatNothingHasAName) {
+  for (const char* view :
+       {"ops", "ops --group-by call", "steps", "memory", "exchange", "host", "bounds", "bsp"}) {
+    const std::string words = "report " + trace() + " --view " + view + " --match ";
+    const ProgramRun run = superstep(words + "'no such*'");
+    EXPECT_EQ(run.code, 0) << view;
+    EXPECT_NE(run.out.find("Nothing here has a name like 'no such*'."), std::string::npos)
+        << view << run.out;
+    EXPECT_EQ(superstep(words + "'*'").out.find("Nothing here"), std::string::npos) << view;
+  }
+}
+
+TEST_F(Views, OfStepsHaveTheLongestInProgramOrderAndTheRest) {
+  const json all = tables("--view steps --top 0")[0], some = tables("--view steps --top 3")[0];
+  ASSERT_EQ(some["rows"].size(), 4u);
+  EXPECT_EQ(some["rows"][3][2], std::to_string(all["rows"].size() - 3) + " more");
+  EXPECT_EQ(sum(column(some, "cycles")), sum(column(all, "cycles")));
+  std::vector<double> longest = column(all, "cycles");
+  std::ranges::sort(longest, std::ranges::greater{});
+  double three = 0;
+  for (std::size_t i = 0; i < 3; ++i) three += longest[i];
+  const std::vector<double> shown = column(some, "cycles");
+  EXPECT_EQ(shown[0] + shown[1] + shown[2], three);
+  EXPECT_LT(some["rows"][0][0], some["rows"][2][0]) << "supersteps of the program";
+  EXPECT_EQ(tables("--view steps")[0]["rows"].size(),
+            std::min<std::size_t>(21, all["rows"].size()));
 }
 
 TEST_F(Views, AreRefusedByNameWithWhatThereIs) {
