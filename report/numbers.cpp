@@ -31,6 +31,20 @@ std::string TimeColumn::text(Cycles cycles) const {
   return fmt::format("{:.{}f}", time, decimals_);
 }
 
+BytesColumn::BytesColumn(std::uint64_t most) {
+  for (const char* larger : {"KiB", "MiB", "GiB"}) {
+    if (static_cast<double>(most) * per_byte_ < 10 * 1024) break;
+    unit_ = larger;
+    per_byte_ /= 1024;
+  }
+}
+
+std::string BytesColumn::text(std::uint64_t bytes) const {
+  if (per_byte_ == 1) return grouped(bytes);
+  const double number = static_cast<double>(bytes) * per_byte_;
+  return number > 0 && number < 0.05 ? "<0.1" : fmt::format("{:.1f}", number);
+}
+
 std::string bytes_text(std::uint64_t bytes) {
   if (bytes < 10 * 1024) return grouped(bytes) + " B";
   const double kib = static_cast<double>(bytes) / 1024;

@@ -27,6 +27,21 @@ class TimeColumn {
   int decimals_ = 0;
 };
 
+/// Bytes of one column, all in the unit that suits the most.
+class BytesColumn {
+ public:
+  explicit BytesColumn(std::uint64_t most);
+
+  /// B, KiB, MiB or GiB.
+  [[nodiscard]] const char* unit() const { return unit_; }
+  /// Without the unit: `96`, `1.5`, `<0.1` for the fewest.
+  [[nodiscard]] std::string text(std::uint64_t bytes) const;
+
+ private:
+  const char* unit_ = "B";
+  double per_byte_ = 1;
+};
+
 /// A number of bytes with a unit that fits: `96 B`, `1.5 KiB`.
 [[nodiscard]] std::string bytes_text(std::uint64_t bytes);
 

@@ -40,7 +40,9 @@ std::string text_in(std::size_t columns, const std::function<TextTable(PlaceForm
     const TextTable table = make(form);
     if (table.width() <= columns) return table.text();
   }
-  return make(PlaceForm::kOne).text();
+  TextTable table = make(PlaceForm::kOne);
+  table.fit(columns);
+  return table.text();
 }
 
 }  // namespace superstep

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 
+#include "base/text.h"
 #include "report/insights.h"
 #include "report/numbers.h"
 #include "report/places.h"
@@ -154,8 +155,20 @@ std::string insights_text(const TraceSummary& t, std::size_t columns) {
   return out;
 }
 
+/// Parts of the device as a bar, and what its characters mean.
+std::string device_bar(const TraceSummary& t, const TextStyle& style) {
+  const Cycles on_device = device(t.totals);
+  if (on_device.value() == 0) return {};
+  constexpr std::size_t kMostBar = 60, kIndent = 10;
+  std::vector<double> shares;
+  for (const Cycles part : {t.totals.compute, t.totals.exchange, t.totals.sync})
+    shares.push_back(percent(part, on_device) / 100);
+  return "Device    " + phase_bar(shares, std::min(style.columns - kIndent, kMostBar), style) +
+         "\n" + std::string(kIndent, ' ') + phase_legend(style) + "\n";
+}
+
 /// Cycles of the run and of its parts.
-std::string parts_text(const TraceSummary& t, const TextStyle& style) {
+std::string parts_text(const TraceSummary& t) {
   const RunTotals& totals = t.totals;
   const Cycles on_device = device(totals);
   const TimeColumn times(totals.cycles, t.clock_hz);
@@ -175,15 +188,14 @@ std::string parts_text(const TraceSummary& t, const TextStyle& style) {
   row("  Sync", totals.sync, true, fmt::format("{} supersteps", grouped(totals.supersteps)));
   row("Host", totals.host, false, fmt::format("{} B", grouped(t.host_bytes)));
   row("Total", totals.cycles, false, "");
-  std::string out = table.text();
-  if (on_device.value() != 0) {
-    constexpr std::size_t kMostBar = 60;
-    std::vector<double> shares;
-    for (const Cycles part : {totals.compute, totals.exchange, totals.sync})
-      shares.push_back(percent(part, on_device) / 100);
-    out += "Device    " + phase_bar(shares, std::min(style.columns - 10, kMostBar), style) + "\n";
-  }
-  out += assumed_text(t);
+  return table.text();
+}
+
+/// What there is to say of these cycles.
+std::string remarks_text(const TraceSummary& t) {
+  const RunTotals& totals = t.totals;
+  const Cycles on_device = device(totals);
+  std::string out = assumed_text(t);
   if (t.calls > 1 && t.outcome == "ok" && !t.begins_inside)
     out += fmt::format("A call    {} device and {} host cycles, {} calls\n",
                        grouped(on_device.value() / t.calls), grouped(totals.host.value() / t.calls),
@@ -247,9 +259,9 @@ std::string top_text(const TraceSummary& t, std::size_t columns) {
     table.add(with_headings(std::move(headings), has_python, form));
     const auto add_row = [&](const OperationTotals& o) {
       std::vector<std::string> row{
-          "  " + o.name,      grouped(o.device()),
-          grouped(o.compute), grouped(o.exchange),
-          grouped(o.sync),    fmt::format("{:.1f}", percent(o.device(), device(t.totals)))};
+          "  " + one_line(o.name), grouped(o.device()),
+          grouped(o.compute),      grouped(o.exchange),
+          grouped(o.sync),         fmt::format("{:.1f}", percent(o.device(), device(t.totals)))};
       if (has_runs) row.insert(row.begin() + 1, o.runs == 0 ? "" : grouped(o.runs));
       table.add(with_place(std::move(row), o.source, form));
     };
@@ -317,15 +329,16 @@ std::string text_report(const TraceSummary& t, const TextStyle& style) {
                                 ran ? fmt::format("{} of ", t.tiles_used) : "", t.tiles,
                                 static_cast<double>(t.clock_hz) / 1e9);
   out += events_text(t);
-  if (ran) out += parts_text(t, style);
+  if (ran) out += parts_text(t);
+  std::string below = ran ? remarks_text(t) : "";
   std::vector<CompileEvent> shown;
   const auto is_shown = [](CompileEvent::Kind kind) {
     return costs_time(kind) || kind == CompileEvent::Kind::kWideEncoding;
   };
   std::ranges::copy_if(t.plan_events, std::back_inserter(shown), is_shown, &CompileEvent::kind);
-  out += plan_events_text(shown, columns);
-  out += worst_tile_text(t, columns);
-  return out + top_text(t, columns) + insights_text(t, columns);
+  below += plan_events_text(shown, columns) + worst_tile_text(t, columns) + top_text(t, columns) +
+           insights_text(t, columns);
+  return printable(out) + (ran ? device_bar(t, style) : "") + printable(below);
 }
 
 }  // namespace superstep

@@ -7,14 +7,45 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <optional>
 #include <sstream>
 #include <string_view>
+
+#include "base/text.h"
 
 namespace superstep {
 namespace {
 
 constexpr std::size_t kDefaultColumns = 80;
 constexpr std::size_t kFewestColumns = 20;
+/// Names are not cut to less.
+constexpr std::size_t kLeastText = 12;
+constexpr std::size_t kBetween = 2;
+
+std::size_t line_width(const std::vector<std::size_t>& widths) {
+  std::size_t width = 0;
+  for (std::size_t c = 0; c < widths.size(); ++c)
+    width += widths[c] + (c == 0 || widths[c] == 0 ? 0 : kBetween);
+  return width;
+}
+
+/// At most so many characters of a text, its begin and its end.
+std::string without_middle(const std::string& text, std::size_t most) {
+  if (display_width(text) <= most) return text;
+  std::vector<std::string> characters;
+  for (const char c : text) {
+    const bool goes_on = (static_cast<unsigned char>(c) & 0xC0) == 0x80 && !characters.empty();
+    if (!goes_on) characters.emplace_back();
+    characters.back() += c;
+  }
+  constexpr std::string_view kLeftOut = "..";
+  const std::size_t tail = (most - kLeftOut.size()) / 2, head = most - kLeftOut.size() - tail;
+  std::string out;
+  for (std::size_t i = 0; i < head; ++i) out += characters[i];
+  out += kLeftOut;
+  for (std::size_t i = characters.size() - tail; i < characters.size(); ++i) out += characters[i];
+  return out;
+}
 
 }  // namespace
 
@@ -46,18 +77,41 @@ std::size_t display_width(std::string_view text) {
   return width;
 }
 
-std::vector<std::string> TextTable::lines() const {
+std::vector<std::size_t> TextTable::widths() const {
   std::vector<std::size_t> widths(columns_.size());
   for (const auto& row : rows_) {
     for (std::size_t c = 0; c < row.size(); ++c)
       widths[c] = std::max(widths[c], display_width(row[c]));
   }
+  return widths;
+}
+
+void TextTable::fit(std::size_t columns) {
+  const std::vector<std::size_t> before = widths();
+  std::vector<std::size_t> after = before;
+  const auto is_long = [&](std::size_t c) {
+    return columns_[c] == Align::kLeft && after[c] > kLeastText;
+  };
+  while (line_width(after) > columns) {
+    std::optional<std::size_t> longest;
+    for (std::size_t c = 0; c < after.size(); ++c)
+      if (is_long(c) && (!longest || after[c] > after[*longest])) longest = c;
+    if (!longest) break;
+    --after[*longest];
+  }
+  for (auto& row : rows_)
+    for (std::size_t c = 0; c < row.size(); ++c)
+      if (after[c] < before[c]) row[c] = without_middle(row[c], after[c]);
+}
+
+std::vector<std::string> TextTable::lines() const {
+  const std::vector<std::size_t> widths = this->widths();
   std::vector<std::string> lines;
   for (const auto& row : rows_) {
     std::string line;
     for (std::size_t c = 0; c < row.size(); ++c) {
       const bool is_left = columns_[c] == Align::kLeft;
-      line += c == 0 || widths[c] == 0 ? "" : "  ";
+      line += std::string(c == 0 || widths[c] == 0 ? 0 : kBetween, ' ');
       const std::string blanks(widths[c] - display_width(row[c]), ' ');
       line += is_left ? row[c] + blanks : blanks + row[c];
     }
@@ -67,10 +121,23 @@ std::vector<std::string> TextTable::lines() const {
   return lines;
 }
 
-std::size_t TextTable::width() const {
-  std::size_t widest = 0;
-  for (const std::string& line : lines()) widest = std::max(widest, display_width(line));
-  return widest;
+std::size_t TextTable::width(std::size_t most) const {
+  std::vector<std::size_t> widths = this->widths();
+  for (std::size_t c = 0; c < widths.size(); ++c)
+    if (columns_[c] == Align::kLeft) widths[c] = std::min(widths[c], most);
+  return line_width(widths);
+}
+
+std::string one_line(std::string_view text) {
+  std::string out;
+  for (const char c : printable(text)) {
+    if (c == '\n' || c == '\t') {
+      out += c == '\n' ? "\\n" : "\\t";
+    } else {
+      out += c;
+    }
+  }
+  return out;
 }
 
 std::string TextTable::text() const {

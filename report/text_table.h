@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <utility>
 #include <string>
 #include <string_view>
@@ -22,16 +23,23 @@ class TextTable {
 
   /// Cells that are not given are empty.
   void add(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-  /// The longest line.
-  [[nodiscard]] std::size_t width() const;
+  /// Takes the middle out of the longest texts of columns to the left until lines fit, or all are
+  /// short.
+  void fit(std::size_t columns);
+  /// The longest line, if no text of a column to the left takes more than `most`.
+  [[nodiscard]] std::size_t width(std::size_t most = SIZE_MAX) const;
   [[nodiscard]] std::string text() const;
 
  private:
+  [[nodiscard]] std::vector<std::size_t> widths() const;
   [[nodiscard]] std::vector<std::string> lines() const;
 
   std::vector<Align> columns_;
   std::vector<std::vector<std::string>> rows_;
 };
+
+/// A name of a user's for a cell: control characters become `\\x1b`, line feeds and tabs too.
+[[nodiscard]] std::string one_line(std::string_view text);
 
 /// The words of a text in lines of so many columns, of which those after the first begin with
 /// `indent` blanks.

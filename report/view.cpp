@@ -47,7 +47,7 @@ std::string real_text(double real) {
 }
 
 std::string cell_text(const ViewCell& cell, Form form, const TimeColumn& times) {
-  if (const auto* text = std::get_if<std::string>(&cell)) return *text;
+  if (const auto* text = std::get_if<std::string>(&cell)) return one_line(*text);
   if (const auto* whole = std::get_if<std::uint64_t>(&cell)) {
     if (form == Form::kBytes) return bytes_text(*whole);
     return form == Form::kTime ? times.text(Cycles(*whole)) : grouped(*whole);
@@ -66,16 +66,29 @@ std::string drawn(const ViewCell& cell, Form form, std::size_t width, const Text
   return share ? bar(*share, width, style) : "";
 }
 
+/// The greatest whole number of a column.
+std::uint64_t most_of(const ViewTable& view, std::size_t column) {
+  std::uint64_t most = 0;
+  for (const auto& row : view.rows)
+    if (const auto* whole = std::get_if<std::uint64_t>(&row[column])) most = std::max(most, *whole);
+  return most;
+}
+
 /// The table with these columns, bars of a width.
 TextTable table_of(const ViewTable& view, const std::vector<std::size_t>& columns,
                    const TimeColumn& times, std::size_t bar_width, const TextStyle& style) {
   std::vector<TextTable::Align> aligns;
   std::vector<std::string> names;
+  std::vector<BytesColumn> units;
   for (const std::size_t c : columns) {
     const ViewColumn& column = view.columns[c];
+    const BytesColumn bytes(column.form == Form::kBytes ? most_of(view, c) : 0);
+    units.push_back(bytes);
     aligns.push_back(is_left(column.form) ? TextTable::Align::kLeft : TextTable::Align::kRight);
     names.push_back(column.form == Form::kTime ? fmt::format("{} ({})", column.name, times.unit())
-                    : column.form == Form::kShare && !column.name.ends_with('%')
+                    : column.form == Form::kBytes
+                        ? fmt::format("{} ({})", column.name, bytes.unit())
+                    : column.form == Form::kShare && column.name.find('%') == std::string::npos
                         ? column.name + " %"
                     : is_drawn(column.form) ? ""
                                             : column.name);
@@ -84,10 +97,13 @@ TextTable table_of(const ViewTable& view, const std::vector<std::size_t>& column
   table.add(std::move(names));
   for (const auto& row : view.rows) {
     std::vector<std::string> cells;
-    for (const std::size_t c : columns) {
-      const Form form = view.columns[c].form;
-      cells.push_back(is_drawn(form) ? drawn(row[c], form, bar_width, style)
-                                     : cell_text(row[c], form, times));
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const ViewCell& cell = row[columns[i]];
+      const Form form = view.columns[columns[i]].form;
+      const auto* bytes = form == Form::kBytes ? std::get_if<std::uint64_t>(&cell) : nullptr;
+      cells.push_back(is_drawn(form) ? drawn(cell, form, bar_width, style)
+                      : bytes        ? units[i].text(*bytes)
+                                     : cell_text(cell, form, times));
     }
     table.add(std::move(cells));
   }
@@ -111,11 +127,12 @@ std::string paragraphs(const ViewTable& view, std::uint64_t clock_hz, const Text
 
 std::string table_text(const ViewTable& view, std::uint64_t clock_hz, const TextStyle& style) {
   std::string notes;
-  for (const std::string& note : view.notes) notes += filled(note, 0, style.columns);
+  for (const std::string& note : view.notes) notes += filled(one_line(note), 0, style.columns);
+  const std::string title = heading(one_line(view.title), style) + "\n";
   if (view.is_prose) {
-    return heading(view.title, style) + "\n" + paragraphs(view, clock_hz, style) + notes;
+    return title + paragraphs(view, clock_hz, style) + notes;
   }
-  if (view.rows.empty()) return heading(view.title, style) + "\n" + notes;
+  if (view.rows.empty()) return title + notes;
   std::uint64_t longest = 0;
   bool has_phases = false, has_bar = false;
   std::vector<std::size_t> columns;
@@ -124,25 +141,25 @@ std::string table_text(const ViewTable& view, std::uint64_t clock_hz, const Text
     has_phases = has_phases || form == Form::kPhaseBar;
     has_bar = has_bar || is_drawn(form);
     if (form != Form::kTime || clock_hz != 0) columns.push_back(c);
-    if (form != Form::kTime) continue;
-    for (const auto& row : view.rows)
-      if (const auto* cycles = std::get_if<std::uint64_t>(&row[c]))
-        longest = std::max(longest, *cycles);
+    if (form == Form::kTime) longest = std::max(longest, most_of(view, c));
   }
   const TimeColumn times(Cycles(longest), clock_hz);
-  const auto width = [&](std::size_t bars) {
-    return table_of(view, columns, times, bars, style).width();
+  const auto width = [&](std::size_t bars, std::size_t most_text) {
+    return table_of(view, columns, times, bars, style).width(most_text);
   };
-  while (width(kLeastBar) > style.columns) {
+  // Columns go before names are cut to less than this.
+  const std::size_t text = style.columns * 2 / 5;
+  while (width(kLeastBar, text) > style.columns) {
     const auto last =
         std::ranges::max_element(columns, {}, [&](std::size_t c) { return view.columns[c].extra; });
     if (last == columns.end() || view.columns[*last].extra == 0) break;
     columns.erase(last);
   }
   std::size_t bars = kLeastBar;
-  while (has_bar && bars < kMostBar && width(bars + 1) <= style.columns) ++bars;
-  std::string out =
-      heading(view.title, style) + "\n" + table_of(view, columns, times, bars, style).text();
+  while (has_bar && bars < kMostBar && width(bars + 1, SIZE_MAX) <= style.columns) ++bars;
+  TextTable table = table_of(view, columns, times, bars, style);
+  table.fit(style.columns);
+  std::string out = title + table.text();
   has_phases = has_phases && std::ranges::any_of(columns, [&](std::size_t c) {
                  return view.columns[c].form == Form::kPhaseBar;
                });

@@ -35,8 +35,8 @@ std::vector<ViewTable> exchange_view(const ViewInput& input) {
                   .columns = {{"step"},
                               {"runs", Form::kCount, "1", 4},
                               {"cycles", Form::kCycles},
-                              {"time", Form::kTime, "", 6},
-                              {"a run", Form::kReal, "cycle", 1},
+                              {"time", Form::kTime, "", 1},
+                              {"a run", Form::kReal, "cycle", 2},
                               {"schedule", Form::kCycles, "", 2},
                               {"bound", Form::kCycles},
                               {"run/bound", Form::kReal, "1"},
@@ -97,7 +97,7 @@ std::vector<ViewTable> host_view(const ViewInput& input) {
                               {"bytes", Form::kBytes},
                               {"packets", Form::kCount, "1", 5},
                               {"cycles", Form::kCycles},
-                              {"time", Form::kTime, "", 6},
+                              {"time", Form::kTime, "", 1},
                               {"B/cycle", Form::kReal, "B/cycle", 3}}};
   table.notes.push_back(fmt::format(
       "{} visits: their beginnings {} cycles (callbacks {}), data {}, ends {}. Cycles of a "

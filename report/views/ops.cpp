@@ -92,19 +92,19 @@ std::vector<ViewTable> ops_view(const ViewInput& input) {
                   .title = by == "operation" ? "Operations" : "By " + by,
                   .columns = {{by},
                               {"cycles", Form::kCycles},
-                              {"time", Form::kTime, "", 5},
+                              {"time", Form::kTime, "", 3},
                               {"%", Form::kShare},
                               {"compute", Form::kCycles, "", 1},
                               {"exchange", Form::kCycles, "", 1},
                               {"sync", Form::kCycles, "", 2},
-                              {"host", Form::kCycles, "", 6},
-                              {"runs", Form::kCount, "1", 8},
+                              {"host", Form::kCycles, "", 7},
+                              {"runs", Form::kCount, "1", 9},
                               {"supersteps", Form::kCount, "1", 12},
-                              {"balance", Form::kShare, "1", 7},
+                              {"balance", Form::kShare, "1", 8},
                               {"flop", Form::kCount, "flop", 11},
-                              {"flop/cycle", Form::kReal, "flop/cycle", 9},
+                              {"flop/cycle", Form::kReal, "flop/cycle", 10},
                               {"place", Form::kText, "", 4},
-                              {"phases", Form::kPhaseBar, "", 3}}};
+                              {"phases", Form::kPhaseBar, "", 6}}};
   const auto add_row = [&](const OperationTotals& group) {
     const Cycles cycles = group.device();
     const auto of_device = static_cast<double>(cycles.value());
@@ -140,19 +140,19 @@ std::vector<ViewTable> steps_view(const ViewInput& input) {
   ViewTable table{
       .name = "steps",
       .title = "Steps, in program order",
-      .columns = {{"#", Form::kCount, "1", 4},
-                  {"kind", Form::kText, "", 5},
+      .columns = {{"#", Form::kCount, "1", 5},
+                  {"kind", Form::kText, "", 6},
                   {"step"},
-                  {"runs", Form::kCount, "1", 3},
+                  {"runs", Form::kCount, "1", 4},
                   {"cycles", Form::kCycles},
-                  {"time", Form::kTime, "", 6},
+                  {"time", Form::kTime, "", 3},
                   {"%", Form::kShare},
                   {"a run", Form::kReal, "cycle", 1},
                   {"predicted", Form::kCycles, "", 1},
                   {"bound", Form::kCycles, "", 2},
                   {"tile", Form::kCount, "1", 7},
-                  {"share", Form::kBar, "", 8},
-                  {"operations", Form::kText, "", 9}},
+                  {"share", Form::kBar, "", 9},
+                  {"operations", Form::kText, "", 8}},
       .notes = {
           "#: its superstep in the program, as `compile` numbers them; "
           "--trace-supersteps takes those of the run, which go on in each "

@@ -114,11 +114,11 @@ std::vector<ViewTable> tiles_view(const ViewInput& input) {
                   .columns = {{"tile", Form::kCount, "1"},
                               {"supersteps", Form::kCount, "1"},
                               {"compute then", Form::kCycles},
-                              {"time", Form::kTime, "", 4},
+                              {"time", Form::kTime, "", 1},
                               {"% compute", Form::kShare, "1"},
                               {"compute in all", Form::kCycles, "", 2},
                               {"waits", Form::kCycles, "", 2},
-                              {"bar", Form::kBar, "", 3}}};
+                              {"bar", Form::kBar, "", 4}}};
   for (const auto& [tile, of_tile] : order) {
     if (input.options.top != 0 && table.rows.size() == input.options.top) break;
     const double share =

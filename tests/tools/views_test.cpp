@@ -6,8 +6,10 @@
 #include <numeric>
 
 #include "base/hdf5_file.h"
+#include "report/report.h"
 #include "report/text_style.h"
 #include "report/text_table.h"
+#include "report/view.h"
 #include "tests/tools/program.h"
 
 namespace superstep {
@@ -139,17 +141,80 @@ TEST_F(Views, SuperstepsAsBspHasThemAreWorkPlusWordsPlusABarrier) {
 }
 
 TEST_F(Views, KeepToTheColumnsThatThereAre) {
-  for (const char* view :
-       {"ops", "steps", "tiles", "memory", "exchange", "host", "bsp", "insights"}) {
+  const std::string other = (scratch_folder() / "tiny.h5").string();
+  ASSERT_EQ(
+      superstep("run models/eigenvalues/frequencies.mlir -m tiny4 --input random:1 -q -o " + other)
+          .code,
+      0);
+  for (const std::string& view :
+       {trace(), trace() + " --view ops", trace() + " --view ops --group-by source",
+        trace() + " --view steps", trace() + " --view tiles", trace() + " --view memory",
+        trace() + " --view exchange", trace() + " --view host", trace() + " --view bounds",
+        trace() + " --view bounds --group-by python", trace() + " --view bsp",
+        trace() + " --view insights", "diff " + trace() + " " + other,
+        "diff " + trace() + " " + other + " --group-by source", other,
+        other + " --view bounds --group-by python", other + " --view bounds"}) {
     for (const std::size_t columns : {80u, 132u}) {
-      const ProgramRun run =
-          superstep("report " + trace() + " --view " + view, "COLUMNS=" + std::to_string(columns));
+      const ProgramRun run = superstep("report " + view, "COLUMNS=" + std::to_string(columns));
       ASSERT_EQ(run.code, 0) << run.err;
       std::istringstream lines(run.out);
       for (std::string line; std::getline(lines, line);)
         EXPECT_LE(display_width(line), columns) << view << ": " << line;
     }
   }
+}
+
+TEST(ViewText, CutsLongNamesInTheMiddleAndKeepsTheNumbers) {
+  ViewTable table{.title = "T",
+                  .columns = {{"name"},
+                              {"bytes", ViewColumn::Form::kBytes},
+                              {"time", ViewColumn::Form::kTime, "", 1},
+                              {"% of all", ViewColumn::Form::kShare, "1"},
+                              {"bar", ViewColumn::Form::kBar, "", 2}}};
+  table.add("begin" + std::string(200, 'x') + "end", std::uint64_t{3 * 1024 * 1024},
+            std::uint64_t{1000}, 0.5, 0.5);
+  table.add(std::string("short"), std::uint64_t{512}, std::uint64_t{10}, 0.1, 0.1);
+  for (const std::size_t columns : {40u, 60u, 80u}) {
+    const std::string text = view_text(std::vector{table}, 1'000'000'000, {.columns = columns});
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), columns) << line;
+    EXPECT_NE(text.find("beginx"), std::string::npos) << text;
+    EXPECT_NE(text.find("xend"), std::string::npos) << text;
+    EXPECT_EQ(text.find("% of all %"), std::string::npos) << text;
+    // 3 MiB and 512 B in one unit, which the heading names.
+    EXPECT_NE(text.find("bytes (KiB)"), std::string::npos) << text;
+    EXPECT_NE(text.find("3072.0"), std::string::npos) << text;
+    EXPECT_NE(text.find(" 0.5 "), std::string::npos) << text;
+    // Times stay where there is room; bars go before them.
+    EXPECT_EQ(text.find("time (us)") != std::string::npos, columns > 40) << text;
+  }
+}
+
+TEST(ViewText, ShowsControlCharactersOfNamesAsEscapes) {
+  const std::string name = "a\x1b]0;title\x07\nb";
+  ViewTable table{.title = name, .columns = {{"name"}}, .notes = {name}};
+  table.add(name);
+  TraceSummary trace;
+  trace.module = name;
+  trace.outcome = "ok";
+  trace.steps.emplace_back();
+  trace.steps[0].info.name = trace.steps[0].operation_name = name;
+  trace.steps[0].count = trace.steps[0].runs = 1;
+  trace.steps[0].compute = trace.totals.compute = trace.totals.cycles = Cycles(10);
+  for (const std::string& text : {view_text(std::vector{table}, 0, {}), text_report(trace, {})}) {
+    EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+    EXPECT_EQ(text.find('\x07'), std::string::npos) << text;
+    EXPECT_NE(text.find("a\\x1b]0;title\\x07\\nb"), std::string::npos) << text;
+  }
+}
+
+TEST(TextReport, SaysWhatTheCharactersOfItsBarMean) {
+  TraceSummary trace;
+  trace.outcome = "ok";
+  trace.totals.compute = trace.totals.cycles = Cycles(10);
+  EXPECT_NE(text_report(trace, {}).find("Device    " + std::string(60, '#') +
+                                        "\n          # compute  = exchange  - sync  . host\n"),
+            std::string::npos);
 }
 
 TEST_F(Views, HaveColourWhereItIsAskedFor) {
