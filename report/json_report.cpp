@@ -1,4 +1,5 @@
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "report/json_text.h"
 #include "report/plan_events.h"
@@ -68,6 +69,11 @@ constexpr AnswerField kFields[] = {
     {"tile_balance", "number", "",
      "sum of the tiles' mean compute cycles over the sum of their maximum"},
     {"bsp_efficiency", "number", "", "sum of the tiles' mean compute cycles over device cycles"},
+    {"issue.main", "number or null", "1",
+     "of the tiles' compute cycles, those in which the main pipe issues; null of a trace before "
+     "format 1.8, or without compute cycles"},
+    {"issue.auxiliary", "number or null", "1", "likewise, the auxiliary pipe"},
+    {"issue.amp", "number or null", "1", "likewise, of it the AMP"},
     {"memory.tile_bytes", "integer", "B", "memory of a tile"},
     {"memory.worst_tile", "integer", "", "tile with most memory in use"},
     {"memory.worst_tile_bytes", "integer", "B", "memory in use there"},
@@ -151,6 +157,13 @@ ordered_json report_document(const TraceSummary& t) {
   doc["host_bytes"] = t.host_bytes;
   doc["tile_balance"] = t.balance;
   doc["bsp_efficiency"] = t.bsp_efficiency;
+  const std::optional<IssueShares> issue = issue_shares(t);
+  const auto share = [&](double IssueShares::*of) {
+    return issue ? ordered_json((*issue).*of) : ordered_json();
+  };
+  doc["issue"] = {{"main", share(&IssueShares::main)},
+                  {"auxiliary", share(&IssueShares::auxiliary)},
+                  {"amp", share(&IssueShares::amp)}};
   ordered_json categories = ordered_json::object();
   for (const auto& [name, bytes] : t.worst_tile_memory) categories[name] = bytes;
   doc["memory"] = {{"tile_bytes", t.tile_memory_bytes},

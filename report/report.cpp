@@ -124,17 +124,13 @@ std::string assumed_text(const TraceSummary& t) {
                      percent(assumed, t.totals.cycles));
 }
 
-/// What of their compute cycles the tiles issue instructions in. A tile issues at most one
-/// instruction of each pipe a cycle.
 std::string issue_text(const TraceSummary& t) {
-  if (t.tile_cycles == 0 || t.instructions.aux == 0) return {};
-  const auto share = [&](std::uint64_t instructions) {
-    return 100.0 * static_cast<double>(instructions) / static_cast<double>(t.tile_cycles);
-  };
+  const std::optional<IssueShares> shares = issue_shares(t);
+  if (!shares) return {};
   return fmt::format(
       "Issue     main pipe {:.0f} %, auxiliary {:.0f} %, of it AMP {:.0f} % of tiles' compute "
       "cycles\n",
-      share(t.instructions.main()), share(t.instructions.aux), share(t.instructions.amp));
+      100 * shares->main, 100 * shares->auxiliary, 100 * shares->amp);
 }
 
 /// What is worth a look, but for what notes of the compiler say.
@@ -319,6 +315,15 @@ void add(OperationTotals& sums, const OperationTotals& other) {
   sums.exchange_bound += other.exchange_bound;
   sums.tile_cycles += other.tile_cycles;
   sums.peak_cycles += other.peak_cycles;
+}
+
+std::optional<IssueShares> issue_shares(const TraceSummary& t) {
+  if (t.tile_cycles == 0 || t.instructions.aux == 0) return std::nullopt;
+  const auto share = [&](std::uint64_t instructions) {
+    return static_cast<double>(instructions) / static_cast<double>(t.tile_cycles);
+  };
+  return IssueShares{share(t.instructions.main()), share(t.instructions.aux),
+                     share(t.instructions.amp)};
 }
 
 std::string text_report(const TraceSummary& t, const TextStyle& style) {

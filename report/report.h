@@ -1,6 +1,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,6 +38,13 @@ inline constexpr std::string_view kStepGroupings[] = {"operation", "opcode", "py
                                                          std::string_view by = "operation");
 /// Adds what the other took, but its runs.
 void add(OperationTotals& sums, const OperationTotals& other);
+
+/// What of their compute cycles the tiles issue instructions in: at most one of each pipe a cycle.
+struct IssueShares {
+  double main = 0, auxiliary = 0, amp = 0;  ///< amp: of the auxiliary
+};
+/// Nothing of a trace that does not say it.
+[[nodiscard]] std::optional<IssueShares> issue_shares(const TraceSummary& trace);
 
 /// The report of a run as text: cycles by part, balance, memory of the worst tile, top operations,
 /// what is worth a look; in lines of the style's columns where names allow.

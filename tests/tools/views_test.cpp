@@ -90,6 +90,20 @@ TEST_F(Views, BoundsAndWhatIsLostAddUpToTheCyclesOfOperations) {
   EXPECT_EQ(sum(column(table, "schedule")), attribute("exchange_cycles") - all);
 }
 
+TEST_F(Views, SharesOfIssueAreInstructionsOfSuperstepsByTheirComputeCycles) {
+  const json issue = json::parse(superstep("report " + trace() + " --json").out)["issue"];
+  const Hdf5File file = Hdf5File::open(trace(), Hdf5File::Access::kRead);
+  const auto all = [&](const std::string& column) {
+    const auto rows = file.read_all<std::uint64_t>("/supersteps/" + column, Hdf5Type::kU64);
+    return static_cast<double>(std::accumulate(rows.begin(), rows.end(), std::uint64_t{0}));
+  };
+  const double cycles = all("compute_cycles_sum"), aux = all("aux_instructions");
+  ASSERT_GT(aux, 0);
+  EXPECT_DOUBLE_EQ(issue["auxiliary"].get<double>(), aux / cycles);
+  EXPECT_DOUBLE_EQ(issue["amp"].get<double>(), all("amp_instructions") / cycles);
+  EXPECT_DOUBLE_EQ(issue["main"].get<double>(), (all("instructions") - aux) / cycles);
+}
+
 TEST_F(Views, StepsAreThoseOfTheTrace) {
   const json table = tables("--view steps")[0];
   const Hdf5File file = Hdf5File::open(trace(), Hdf5File::Access::kRead);
