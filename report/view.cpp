@@ -23,6 +23,7 @@ constexpr ReportView kViews[] = {
      kGroupsTake},
     {"steps", "steps of the program in its order, with prediction and bound", steps_view,
      kLongTake},
+    {"supersteps", "supersteps of the run, longest first", supersteps_view, kLongTake},
     {"tiles", "how work is spread over tiles, and which tiles others wait for", tiles_view,
      kTopAlone},
     {"memory", "memory of tiles by category, liveness, the biggest tensors", memory_view,

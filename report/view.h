@@ -90,6 +90,7 @@ struct ReportView {
 [[nodiscard]] std::span<const ReportView> report_views();
 [[nodiscard]] std::vector<ViewTable> ops_view(const ViewInput& input);
 [[nodiscard]] std::vector<ViewTable> steps_view(const ViewInput& input);
+[[nodiscard]] std::vector<ViewTable> supersteps_view(const ViewInput& input);
 [[nodiscard]] std::vector<ViewTable> tiles_view(const ViewInput& input);
 [[nodiscard]] std::vector<ViewTable> memory_view(const ViewInput& input);
 [[nodiscard]] std::vector<ViewTable> exchange_view(const ViewInput& input);

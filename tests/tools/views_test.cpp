@@ -104,6 +104,20 @@ TEST_F(Views, SharesOfIssueAreInstructionsOfSuperstepsByTheirComputeCycles) {
   EXPECT_DOUBLE_EQ(issue["main"].get<double>(), (all("instructions") - aux) / cycles);
 }
 
+TEST_F(Views, OfSuperstepsHaveTheNumbersOfTheTraceLongestFirst) {
+  const json table = tables("--view supersteps --top 0")[0];
+  const std::vector<double> number = column(table, "superstep"), cycles = column(table, "cycles");
+  const Hdf5File file = Hdf5File::open(trace(), Hdf5File::Access::kRead);
+  const auto compute = file.read_all<std::uint64_t>("/supersteps/compute_cycles", Hdf5Type::kU64);
+  const std::vector<double> computed = column(table, "compute");
+  ASSERT_EQ(number.size(), compute.size());
+  EXPECT_EQ(sum(cycles), attribute("device_cycles"));
+  EXPECT_TRUE(std::ranges::is_sorted(cycles, std::ranges::greater{}));
+  for (std::size_t i = 0; i < number.size(); ++i)
+    EXPECT_EQ(computed[i], compute[static_cast<std::size_t>(number[i])]) << number[i];
+  EXPECT_EQ(tables("--view supersteps --top 2")[0]["rows"].size(), 2u);
+}
+
 TEST_F(Views, StepsAreThoseOfTheTrace) {
   const json table = tables("--view steps")[0];
   const Hdf5File file = Hdf5File::open(trace(), Hdf5File::Access::kRead);
@@ -162,10 +176,10 @@ TEST_F(Views, KeepToTheColumnsThatThereAre) {
       0);
   for (const std::string& view :
        {trace(), trace() + " --view ops", trace() + " --view ops --group-by source",
-        trace() + " --view steps", trace() + " --view tiles", trace() + " --view memory",
-        trace() + " --view exchange", trace() + " --view host", trace() + " --view bounds",
-        trace() + " --view bounds --group-by python", trace() + " --view bsp",
-        trace() + " --view insights", "diff " + trace() + " " + other,
+        trace() + " --view steps", trace() + " --view supersteps", trace() + " --view tiles",
+        trace() + " --view memory", trace() + " --view exchange", trace() + " --view host",
+        trace() + " --view bounds", trace() + " --view bounds --group-by python",
+        trace() + " --view bsp", trace() + " --view insights", "diff " + trace() + " " + other,
         "diff " + trace() + " " + other + " --group-by source", other,
         other + " --view bounds --group-by python", other + " --view bounds"}) {
     for (const std::size_t columns : {80u, 132u}) {
