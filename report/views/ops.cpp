@@ -155,7 +155,7 @@ std::vector<ViewTable> steps_view(const ViewInput& input) {
                   {"operations", Form::kText, "", 8}},
       .notes = {
           "#: its superstep in the program, as `compile` numbers them; "
-          "--trace-supersteps takes those of the run, which go on in each "
+          "--trace-supersteps takes those of the run (--view supersteps), which go on in each "
           "call and trip of a loop. A run: cycles of one execution. Predicted: by the code, or the "
           "schedule. Bound: words of an exchange's busiest port. Operations: "
           "those that are fused in a step, by steps of their formulas."}};
