@@ -5,19 +5,38 @@
 #include "base/error.h"
 #include "report/report.h"
 #include "report/view.h"
+#include "sim/trace/schema.h"
 
 namespace superstep {
 namespace {
 
 using Form = ViewColumn::Form;
 
-/// Compute cycles of an operation if all tiles with a program had the same to do.
-Cycles even_compute(const OperationTotals& operation, std::uint32_t tiles) {
-  const double peak = static_cast<double>(operation.peak_cycles) * tiles;
-  if (peak == 0) return operation.compute;
-  const double balance = std::min(1.0, static_cast<double>(operation.tile_cycles) / peak);
-  return Cycles(
-      static_cast<std::uint64_t>(static_cast<double>(operation.compute.value()) * balance));
+/// The same run, with what all tiles compute in a superstep booked on every step that its critical
+/// tile launches in it, by their cycles, and not on the first alone. A tile's wait for the barrier
+/// is no longer than the critical tile's compute cycles: before them it waits for the exchange.
+TraceSummary with_work_of_all_launches(const ViewInput& input) {
+  TraceSummary trace = input.trace;
+  for (StepTotals& step : trace.steps) step.tile_cycles = 0;
+  input.file.for_each_superstep(
+      0, input.file.rows(kSupersteps), [&](const SuperstepInFile& superstep) {
+        const SuperstepRow& row = superstep.row;
+        const std::uint64_t all = row.compute.value(), tiles = trace.tiles_used;
+        const std::uint64_t most = row.compute_max * tiles;
+        const std::uint64_t lost = most - std::min(most, row.compute_sum);
+        const std::uint64_t work = all * tiles - std::min(all * tiles, lost);
+        std::uint64_t launched = 0;
+        const auto until_here = [&] {
+          return static_cast<std::uint64_t>(static_cast<__uint128_t>(work) * launched / all);
+        };
+        for (const LaunchRow& launch : superstep.launches) {
+          if (launch.cycles == 0 || launch.step >= trace.steps.size()) continue;
+          const std::uint64_t before = until_here();
+          launched += launch.cycles;
+          trace.steps[launch.step].tile_cycles += until_here() - before;
+        }
+      });
+  return trace;
 }
 
 }  // namespace
@@ -29,16 +48,21 @@ std::vector<ViewTable> bounds_view(const ViewInput& input) {
                   .title = "What is lost, most first",
                   .columns = {{by},
                               {"cycles", Form::kCycles},
-                              {"bound", Form::kCycles},
-                              {"of cycles", Form::kShare},
+                              {"bound", Form::kCycles, "", 1},
+                              {"of cycles", Form::kShare, "", 2},
                               {"imbalance", Form::kCycles},
                               {"schedule", Form::kCycles},
                               {"barriers", Form::kCycles},
-                              {"lost", Form::kBar, "", 1}},
+                              {"lost", Form::kBar, "", 3}},
                   .notes = {"Bound: its compute cycles if tiles had the same to do, and the words "
                             "of the busiest port of each exchange. What is lost: to tiles that "
                             "wait for slower ones, to exchanges beyond those words, to barriers. "
-                            "Balance is that of the supersteps that an operation begins."}};
+                            "What tiles wait in a superstep is shared among all that the slowest "
+                            "tile runs in it, by cycles."}};
+  if (input.file.rows(kSupersteps) == 0) {
+    table.notes = {"It takes a trace of level superstep (`--trace superstep`)."};
+    return {std::move(table)};
+  }
   struct Row {
     std::string name;
     Cycles cycles{}, bound{}, imbalance{}, schedule{}, barriers{};
@@ -46,9 +70,10 @@ std::vector<ViewTable> bounds_view(const ViewInput& input) {
     [[nodiscard]] Cycles lost() const { return imbalance + schedule + barriers; }
   };
   std::vector<Row> rows;
-  for (const OperationTotals& operation : operations_of(input.trace, by)) {
+  for (const OperationTotals& operation : operations_of(with_work_of_all_launches(input), by)) {
     if (!matches(input.options, operation.name) || operation.device().value() == 0) continue;
-    const Cycles even = even_compute(operation, input.trace.tiles_used);
+    const std::uint64_t tiles = std::max<std::uint64_t>(input.trace.tiles_used, 1);
+    const Cycles even((operation.tile_cycles + tiles / 2) / tiles);
     const Cycles words = std::min(operation.exchange, operation.exchange_bound);
     rows.push_back({operation.name, operation.device(), even + words, operation.compute - even,
                     operation.exchange - words, operation.sync});

@@ -4,6 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
+#include <set>
 
 #include "base/hdf5_file.h"
 #include "report/report.h"
@@ -116,6 +117,43 @@ TEST_F(Views, OfSuperstepsHaveTheNumbersOfTheTraceLongestFirst) {
   for (std::size_t i = 0; i < number.size(); ++i)
     EXPECT_EQ(computed[i], compute[static_cast<std::size_t>(number[i])]) << number[i];
   EXPECT_EQ(tables("--view supersteps --top 2")[0]["rows"].size(), 2u);
+}
+
+TEST_F(Views, BoundsShareTheWaitOfASuperstepAmongAllThatIsLaunchedInIt) {
+  const Hdf5File file = Hdf5File::open(trace(), Hdf5File::Access::kRead);
+  const auto of_superstep = [&](const char* name) {
+    return file.read_all<std::uint64_t>(std::string("/supersteps/") + name, Hdf5Type::kU64);
+  };
+  const auto compute = of_superstep("compute_cycles"), most = of_superstep("compute_cycles_max"),
+             work = of_superstep("compute_cycles_sum");
+  const auto superstep_of = file.read_all<std::uint64_t>("/launches/superstep", Hdf5Type::kU64);
+  const auto step_of = file.read_all<std::uint32_t>("/launches/step", Hdf5Type::kU32);
+  const auto launched = file.read_all<std::uint64_t>("/launches/cycles", Hdf5Type::kU64);
+  const auto operation_of = file.read_all<std::uint32_t>("/program/step/operation", Hdf5Type::kU32);
+  const auto begins = file.read_all<std::uint32_t>("/supersteps/step", Hdf5Type::kU32);
+  const std::vector<std::string> names = file.read_text("/program/operation/name");
+  const auto tiles = static_cast<double>(file.dims("/program/used_tile")[0]);
+  std::map<std::string, double> lost;
+  std::set<std::string> uneven_later;
+  for (std::size_t i = 0; i < launched.size(); ++i) {
+    const std::uint64_t s = superstep_of[i];
+    if (compute[s] == 0) continue;
+    const double wait = static_cast<double>(most[s]) - static_cast<double>(work[s]) / tiles;
+    const std::string& name = names[operation_of[step_of[i]]];
+    lost[name] += std::min(static_cast<double>(compute[s]), wait) *
+                  static_cast<double>(launched[i]) / static_cast<double>(compute[s]);
+    if (step_of[i] != begins[s]) uneven_later.insert(name);
+  }
+  for (const std::uint32_t step : begins) uneven_later.erase(names[operation_of[step]]);
+  std::erase_if(uneven_later, [&](const std::string& name) { return lost[name] < 2; });
+  EXPECT_FALSE(uneven_later.empty()) << "no operation tells sharing from booking on the first";
+
+  const json table = tables("--view bounds --top 0")[0];
+  const std::vector<double> imbalance = column(table, "imbalance");
+  for (std::size_t i = 0; i < imbalance.size(); ++i) {
+    const std::string name = table["rows"][i][0];
+    EXPECT_NEAR(imbalance[i], lost[name], 1.5) << name;
+  }
 }
 
 TEST_F(Views, StepsAreThoseOfTheTrace) {
