@@ -7,7 +7,7 @@
 #include <map>
 #include <utility>
 
-#include "report/numbers.h"
+#include "report/counterparts.h"
 #include "report/report.h"
 
 namespace superstep {
@@ -15,31 +15,24 @@ namespace {
 
 using Form = ViewColumn::Form;
 
-std::int64_t difference(Cycles before, Cycles after) {
+std::int64_t moved(Cycles before, Cycles after) {
   return static_cast<std::int64_t>(after.value()) - static_cast<std::int64_t>(before.value());
 }
 
-/// `+1,234`, `-5`, or nothing where nothing moved.
-std::string moved(std::int64_t by) {
-  if (by == 0) return {};
-  return (by < 0 ? "-" : "+") + grouped(static_cast<std::uint64_t>(std::abs(by)));
+/// What moved, by what it was.
+ViewCell relative(Cycles before, Cycles after) {
+  return cell_if(before.value() != 0,
+                 static_cast<double>(moved(before, after)) / static_cast<double>(before.value()));
 }
 
-}  // namespace
-
-std::vector<ViewTable> diff_tables(const TraceSummary& before, const TraceSummary& after,
-                                   const ViewOptions& options) {
-  const auto relative = [](Cycles a, Cycles b) {
-    return cell_if(a.value() != 0,
-                   static_cast<double>(difference(a, b)) / static_cast<double>(a.value()));
-  };
+ViewTable parts_of(const TraceSummary& before, const TraceSummary& after) {
   ViewTable parts{.name = "parts",
                   .title = before.module + " on " + before.machine_name + " and " + after.module +
                            " on " + after.machine_name,
                   .columns = {{"part"},
                               {"before", Form::kCycles},
                               {"after", Form::kCycles},
-                              {"moved"},
+                              {"moved", Form::kMoved},
                               {"%", Form::kShare, "1"}}};
   const auto device = [](const TraceSummary& t) {
     return t.totals.compute + t.totals.exchange + t.totals.sync;
@@ -53,56 +46,102 @@ std::vector<ViewTable> diff_tables(const TraceSummary& before, const TraceSummar
       {"total", {before.totals.cycles, after.totals.cycles}}};
   for (const auto& [name, cycles] : kParts)
     parts.add(std::string(name), cycles.first.value(), cycles.second.value(),
-              moved(difference(cycles.first, cycles.second)),
-              relative(cycles.first, cycles.second));
+              moved(cycles.first, cycles.second), relative(cycles.first, cycles.second));
   if (before.calls != after.calls)
     parts.notes.push_back(fmt::format("Before: {} calls, after: {}.", before.calls, after.calls));
+  return parts;
+}
 
-  struct Pair {
-    OperationTotals before, after;
-    bool was = false, is = false;
-  };
-  std::map<std::string, Pair> pairs;
-  const std::string_view by = options.group_by;
-  for (OperationTotals& operation : operations_of(before, by))
-    pairs[operation.name].was = true, pairs[operation.name].before = std::move(operation);
-  for (OperationTotals& operation : operations_of(after, by))
-    pairs[operation.name].is = true, pairs[operation.name].after = std::move(operation);
-  std::vector<std::pair<std::string, Pair>> order(pairs.begin(), pairs.end());
-  std::erase_if(order, [&](const auto& entry) {
-    const Pair& pair = entry.second;
-    const bool is_same = pair.before.compute == pair.after.compute &&
-                         pair.before.exchange == pair.after.exchange &&
-                         pair.before.sync == pair.after.sync && pair.was == pair.is;
-    return is_same || !matches(options, entry.first);
-  });
-  std::ranges::stable_sort(order, std::ranges::greater{}, [](const auto& entry) {
-    return std::abs(difference(entry.second.before.device(), entry.second.after.device()));
-  });
-  ViewTable operations{.name = "operations",
-                       .title = order.empty() ? "No operation moved" : "What moved, most first",
-                       .columns = {{std::string(by)},
-                                   {"before", Form::kCycles},
-                                   {"after", Form::kCycles},
-                                   {"moved"},
-                                   {"%", Form::kShare, "1"},
-                                   {"compute", Form::kText, "", 1},
-                                   {"exchange", Form::kText, "", 1},
-                                   {"sync", Form::kText, "", 1}}};
-  for (const auto& [name, pair] : order) {
-    if (options.top != 0 && operations.rows.size() == options.top) {
-      operations.notes.push_back(fmt::format("{} more (`--top 0`).", order.size() - options.top));
-      break;
-    }
-    operations.add(name, cell_if(pair.was, pair.before.device().value()),
-                   cell_if(pair.is, pair.after.device().value()),
-                   moved(difference(pair.before.device(), pair.after.device())),
-                   relative(pair.before.device(), pair.after.device()),
-                   moved(difference(pair.before.compute, pair.after.compute)),
-                   moved(difference(pair.before.exchange, pair.after.exchange)),
-                   moved(difference(pair.before.sync, pair.after.sync)));
+/// A group in both runs, or in one of them.
+struct Pair {
+  OperationTotals before = {}, after = {};
+  bool was = false, is = false;
+
+  [[nodiscard]] const std::string& name() const { return is ? after.name : before.name; }
+  [[nodiscard]] bool is_renamed() const { return was && is && before.name != after.name; }
+  [[nodiscard]] bool is_same() const {
+    return before.compute == after.compute && before.exchange == after.exchange &&
+           before.sync == after.sync;
   }
-  return {std::move(parts), std::move(operations)};
+};
+
+std::vector<Pair> pairs_of(const TraceSummary& before, const TraceSummary& after,
+                           const Counterparts& known, std::string_view by) {
+  std::vector<Pair> pairs;
+  std::map<std::string, OperationTotals> left;
+  for (OperationTotals& group : operations_of(before, by)) left.emplace(group.name, group);
+  for (OperationTotals& group : operations_of(after, by)) {
+    Pair pair{.is = true};
+    const auto counterpart = known.before.find(group.name);
+    if (counterpart != known.before.end()) {
+      if (auto was = left.extract(counterpart->second)) {
+        pair.was = true;
+        pair.before = std::move(was.mapped());
+      }
+    }
+    pair.after = std::move(group);
+    pairs.push_back(std::move(pair));
+  }
+  for (auto& [name, group] : left) pairs.push_back({.before = std::move(group), .was = true});
+  return pairs;
+}
+
+}  // namespace
+
+std::vector<ViewTable> diff_tables(const TraceSummary& before, const TraceSummary& after,
+                                   const ViewOptions& options) {
+  const std::string& by = options.group_by;
+  const Counterparts known = counterparts(before, after, by);
+  std::vector<Pair> pairs = pairs_of(before, after, known, by);
+  std::erase_if(pairs, [&](const Pair& pair) {
+    return pair.is_same() || (!(pair.is && matches(options, pair.after.name)) &&
+                              !(pair.was && matches(options, pair.before.name)));
+  });
+  std::ranges::stable_sort(pairs, std::ranges::greater{}, [](const Pair& pair) {
+    return std::abs(moved(pair.before.device(), pair.after.device()));
+  });
+  ViewTable table{.name = "operations",
+                  .title = pairs.empty() ? "No operation moved" : "What moved, most first",
+                  .columns = {{by},
+                              {"was", Form::kText, "", 2},
+                              {"before", Form::kCycles},
+                              {"after", Form::kCycles},
+                              {"moved", Form::kMoved},
+                              {"%", Form::kShare, "1"},
+                              {"compute", Form::kMoved, "", 1},
+                              {"exchange", Form::kMoved, "", 1},
+                              {"sync", Form::kMoved, "", 1}}};
+  const auto add_row = [&](const Pair& pair, std::string name) {
+    const OperationTotals &was = pair.before, &is = pair.after;
+    table.add(std::move(name), pair.is_renamed() ? was.name : std::string(),
+              cell_if(pair.was, was.device().value()), cell_if(pair.is, is.device().value()),
+              moved(was.device(), is.device()), relative(was.device(), is.device()),
+              moved(was.compute, is.compute), moved(was.exchange, is.exchange),
+              moved(was.sync, is.sync));
+  };
+  const std::size_t top = options.top == 0 ? pairs.size() : options.top;
+  const std::size_t shown = std::min(top, pairs.size());
+  for (std::size_t i = 0; i < shown; ++i) add_row(pairs[i], pairs[i].name());
+  if (shown < pairs.size()) {
+    Pair rest;
+    for (std::size_t i = shown; i < pairs.size(); ++i) {
+      add(rest.before, pairs[i].before);
+      add(rest.after, pairs[i].after);
+      rest.was = rest.was || pairs[i].was;
+      rest.is = rest.is || pairs[i].is;
+    }
+    add_row(rest, fmt::format("{} more", pairs.size() - shown));
+  }
+  if (std::ranges::none_of(pairs, &Pair::is_renamed)) {
+    table.columns.erase(table.columns.begin() + 1);
+    for (std::vector<ViewCell>& row : table.rows) row.erase(row.begin() + 1);
+  }
+  if (!known.is_same_program)
+    table.notes.push_back(fmt::format(
+        "The programs differ: {} of {} operations before and {} after are paired, by their order, "
+        "opcode, name without number, type and Python line. The others are new, or gone.",
+        known.paired, known.operations_before, known.operations_after));
+  return {parts_of(before, after), std::move(table)};
 }
 
 }  // namespace superstep

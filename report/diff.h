@@ -6,8 +6,8 @@
 
 namespace superstep {
 
-/// What differs between two runs: their parts, and their operations by name, or by another
-/// grouping of steps, those first whose device cycles differ most.
+/// What differs between two runs: their parts, and their operations, or another of
+/// `kStepGroupings`, as `counterparts` pairs them; those first whose device cycles differ most.
 [[nodiscard]] std::vector<ViewTable> diff_tables(const TraceSummary& before,
                                                  const TraceSummary& after,
                                                  const ViewOptions& options);

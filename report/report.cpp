@@ -27,15 +27,6 @@ Cycles device(const RunTotals& totals) { return totals.exchange + totals.compute
 constexpr auto kLeft = TextTable::Align::kLeft;
 constexpr auto kRight = TextTable::Align::kRight;
 
-/// The name of the group of an operation.
-std::string group_of(const FusedOperation& operation, std::string_view by) {
-  const auto named = [](std::string name) { return name.empty() ? "(none)" : name; };
-  if (by == "opcode") return named(operation.operation);
-  if (by == "python") return named(operation.source.python.text());
-  if (by == "source") return named(operation.source.module.text());
-  return operation.name;
-}
-
 /// Steps of the formulas of all.
 std::uint64_t formula_steps_of(const std::vector<FusedOperation>& operations) {
   std::uint64_t steps = 0;
@@ -51,8 +42,8 @@ std::vector<FusedOperation> operations_of(const StepTotals& step, std::string_vi
   std::vector<FusedOperation> operations;
   for (const FusedOperation& fused : step.info.fused) {
     const auto known =
-        std::ranges::find(operations, group_of(fused, by),
-                          [&](const FusedOperation& other) { return group_of(other, by); });
+        std::ranges::find(operations, group_of(step, fused, by),
+                          [&](const FusedOperation& other) { return group_of(step, other, by); });
     if (known == operations.end()) {
       operations.push_back(fused);
     } else {
@@ -275,6 +266,14 @@ std::string top_text(const TraceSummary& t, std::size_t columns) {
 
 }  // namespace
 
+std::string group_of(const StepTotals& step, const FusedOperation& operation, std::string_view by) {
+  const auto named = [](std::string name) { return name.empty() ? "(none)" : name; };
+  if (by == "opcode") return named(operation.operation);
+  if (by == "python") return named(operation.source.python.text());
+  if (by == "source") return named(operation.source.module.text());
+  return step.operation_name;
+}
+
 std::vector<OperationTotals> operations_of(const TraceSummary& trace, std::string_view by) {
   std::vector<OperationTotals> operations;
   std::map<std::string, std::size_t> known;
@@ -284,7 +283,7 @@ std::vector<OperationTotals> operations_of(const TraceSummary& trace, std::strin
     const std::uint64_t whole = formula_steps_of(computed);
     std::uint64_t begin = 0;
     for (const FusedOperation& operation : computed) {
-      const auto [it, fresh] = known.emplace(group_of(operation, by), operations.size());
+      const auto [it, fresh] = known.emplace(group_of(step, operation, by), operations.size());
       if (fresh) {
         operations.push_back({.name = it->first});
         if (by == "operation") {

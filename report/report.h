@@ -32,6 +32,9 @@ struct OperationTotals {
 /// Python, places in the module, or `(none)`.
 inline constexpr std::string_view kStepGroupings[] = {"operation", "opcode", "python", "source"};
 
+/// The group that one of a step's operations is booked on: by operation that of the step itself.
+[[nodiscard]] std::string group_of(const StepTotals& step, const FusedOperation& operation,
+                                   std::string_view by);
 /// The operations of a run, or the groups of another of `kStepGroupings`; most device cycles first
 /// and equal ones by name.
 [[nodiscard]] std::vector<OperationTotals> operations_of(const TraceSummary& trace,

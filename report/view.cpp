@@ -47,12 +47,19 @@ std::string real_text(double real) {
   return (real < 0 ? "-" : "") + grouped(static_cast<std::uint64_t>(std::abs(real) + 0.5));
 }
 
+/// `+1,234`, `-5`, or nothing where nothing moved.
+std::string moved_text(std::int64_t by) {
+  if (by == 0) return {};
+  return (by < 0 ? "-" : "+") + grouped(static_cast<std::uint64_t>(std::abs(by)));
+}
+
 std::string cell_text(const ViewCell& cell, Form form, const TimeColumn& times) {
   if (const auto* text = std::get_if<std::string>(&cell)) return one_line(*text);
   if (const auto* whole = std::get_if<std::uint64_t>(&cell)) {
     if (form == Form::kBytes) return bytes_text(*whole);
     return form == Form::kTime ? times.text(Cycles(*whole)) : grouped(*whole);
   }
+  if (const auto* moved = std::get_if<std::int64_t>(&cell)) return moved_text(*moved);
   if (const auto* real = std::get_if<double>(&cell))
     return form == Form::kShare ? fmt::format("{:.1f}", 100 * *real) : real_text(*real);
   return {};
@@ -193,7 +200,7 @@ nlohmann::ordered_json view_document(std::span<const ViewTable> tables) {
       if (!is_shown(column)) continue;
       std::string name = column.name;
       std::ranges::replace(name, ' ', '_');
-      const bool is_cycles = column.form == Form::kCycles;
+      const bool is_cycles = column.form == Form::kCycles || column.form == Form::kMoved;
       out["columns"].push_back({{"name", name},
                                 {"unit", is_cycles                     ? "cycle"
                                          : column.form == Form::kBytes ? "B"

@@ -15,9 +15,9 @@
 
 namespace superstep {
 
-/// A cell: nothing, a text, a whole number, a real one, or shares of phases.
-using ViewCell =
-    std::variant<std::monostate, std::string, std::uint64_t, double, std::vector<double>>;
+/// A cell: nothing, a text, a whole number, one with a sign, a real one, or shares of phases.
+using ViewCell = std::variant<std::monostate, std::string, std::uint64_t, std::int64_t, double,
+                              std::vector<double>>;
 
 /// One column of a view.
 struct ViewColumn {
@@ -25,6 +25,7 @@ struct ViewColumn {
     kText,
     kCount,     ///< whole numbers in groups of three digits
     kCycles,    ///< likewise
+    kMoved,     ///< likewise, with a sign; text leaves out 0
     kTime,      ///< cycles, which text shows as time and documents leave out
     kBytes,     ///< likewise, with KiB and MiB in text
     kShare,     ///< 0 to 1, in text in percent

@@ -115,6 +115,7 @@ ExitCode report_command(const Options& options, Answer& answer) {
   if (words[0] == "diff") {
     if (words.size() != 3) usage_error("report diff takes two traces");
     if (options.has("view")) usage_error("report diff has one view");
+    if (wanted.group_by == "call") usage_error("report diff does not add up by call");
     const TraceSummary before = read_trace(words[1]), after = read_trace(words[2]);
     show(diff_tables(before, after, wanted), "diff", after.clock_hz, style, answer);
     return ExitCode::kOk;

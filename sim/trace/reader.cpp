@@ -165,6 +165,7 @@ TraceSummary summary_of(const Hdf5File& file) {
   out.outcome = std::move(root.outcome);
   out.complete = root.complete;
   out.module = std::move(root.module);
+  out.program_sha256 = std::move(root.program_sha256);
   out.machine_name = std::move(root.machine);
   if (root.clock_hz > 0 && root.clock_hz < 1e18) {
     out.clock_hz = static_cast<std::uint64_t>(root.clock_hz);

@@ -146,6 +146,7 @@ TraceSummary RunRecorder::summary(std::string outcome, const std::optional<Trap>
     out.trap_kind = name_of(trap->kind);
   }
   out.module = image_.info.module;
+  out.program_sha256 = image_.info.text_sha256;
   out.machine_name = machine.name;
   out.machine_toml = to_toml(machine);
   out.clock_hz = machine.tile.clock_hz;

@@ -155,6 +155,7 @@ struct AssumedCycles {
 /// What a text report needs of a trace.
 struct TraceSummary {
   std::string format_version, level, outcome, module, machine_name, machine_toml, trap, trap_kind;
+  std::string program_sha256;  ///< of the StableHLO text; empty for a program that had none
   bool complete = false;
   std::uint64_t clock_hz = 0;
   std::uint32_t tiles = 0;       ///< of the chip

@@ -28,6 +28,7 @@ void expect_equal(const TraceSummary& run, const TraceSummary& file) {
   EXPECT_EQ(json_report(run), json_report(file));
   EXPECT_EQ(run.machine_toml, file.machine_toml);
   EXPECT_EQ(run.level, file.level);
+  EXPECT_EQ(run.program_sha256, file.program_sha256);
   EXPECT_EQ(run.format_version, file.format_version);
   EXPECT_EQ(run.complete, file.complete);
   EXPECT_EQ(run.workers, file.workers);

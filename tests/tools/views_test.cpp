@@ -414,9 +414,59 @@ TEST_F(Views, OfTwoRunsSayWhichOperationAndPartMoved) {
   EXPECT_GT(after[3], before[3]);
   const std::vector<double> was = column(document[1], "before"), is = column(document[1], "after");
   EXPECT_EQ(sum(is) - sum(was), after[0] - before[0]);
+  EXPECT_EQ(sum(column(document[1], "moved")), after[0] - before[0]);
   // Of a run with itself nothing moves.
   const ProgramRun same = superstep("report diff " + trace() + " " + trace());
   EXPECT_NE(same.out.find("No operation moved"), std::string::npos) << same.out;
+}
+
+TEST_F(Views, OfTwoProgramsPairWhatIsInBothAndShowWhatIsNew) {
+  const auto run = [](const std::string& name, const std::string& put_in) {
+    const std::filesystem::path module = scratch_folder() / (name + ".mlir");
+    std::ofstream(module) << "func.func @main(%a: tensor<64x64xf32>) -> tensor<64x64xf32> {\n" +
+                                 put_in + R"(
+  %1 = stablehlo.dot_general %0, %a, contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>
+  %2 = stablehlo.sine %1 : tensor<64x64xf32>
+  return %2 : tensor<64x64xf32>
+})";
+    const std::string file = (scratch_folder() / (name + ".h5")).string();
+    EXPECT_EQ(superstep("run " + module.string() + " -m tiny4 --input random:1 -q -o " + file).code,
+              0);
+    return file;
+  };
+  const std::string dot =
+      "stablehlo.dot_general %a, %a, contracting_dims = [1] x [0] : (tensor<64x64xf32>, "
+      "tensor<64x64xf32>) -> tensor<64x64xf32>\n";
+  const std::string before = run("before", "  %0 = " + dot);
+  const std::string after =
+      run("after", "  %9 = " + dot + "  %0 = stablehlo.exponential %9 : tensor<64x64xf32>");
+  const json table = json::parse(
+      superstep("report diff " + before + " " + after + " --top 0 --json").out)["tables"][1];
+  const auto at = [&](const char* name) {
+    const json& columns = table["columns"];
+    return std::ranges::find_if(columns, [&](const json& c) { return c["name"] == name; }) -
+           columns.begin();
+  };
+  std::size_t exponentials = 0;
+  for (const json& row : table["rows"]) {
+    const bool is_new = row[static_cast<std::size_t>(at("before"))].is_null();
+    const bool is_exponential = row[0].get<std::string>().starts_with("exponential");
+    exponentials += is_exponential ? 1 : 0;
+    EXPECT_EQ(is_new, is_exponential) << row;
+    EXPECT_FALSE(row[static_cast<std::size_t>(at("after"))].is_null()) << "gone: " << row;
+  }
+  EXPECT_EQ(exponentials, 1u) << table;
+  EXPECT_EQ(superstep("report diff " + before + " " + after + " --group-by call").code, 2);
+  // What is not shown is in the last row.
+  const auto of_others = [&](const std::string& top) {
+    const std::string words = "report diff " + trace() + " " + after + " --json --top " + top;
+    return json::parse(superstep(words).out)["tables"][1];
+  };
+  const json all = of_others("0"), few = of_others("2");
+  EXPECT_GT(all["rows"].size(), 3u);
+  EXPECT_EQ(few["rows"].size(), 3u);
+  for (const char* name : {"before", "after", "moved", "compute", "exchange", "sync"})
+    EXPECT_EQ(sum(column(few, name)), sum(column(all, name))) << name;
 }
 
 }  // namespace
