@@ -156,8 +156,12 @@ class Fabric::Impl {
   FabricResult result_;
 };
 
-Fabric::Fabric(const MachineConfig& machine, std::uint32_t check_period, LatencyLaw law)
-    : impl_(std::make_unique<Impl>(machine, check_period, std::move(law))) {}
+Fabric::Fabric(const MachineConfig& machine, std::uint32_t check_period, LatencyLaw law) {
+  std::vector<Problem> found;
+  for (const BrokenRule& rule : problems(machine)) found.push_back({{}, rule.message});
+  if (!found.empty()) throw MalformedInput(std::move(found));
+  impl_ = std::make_unique<Impl>(machine, check_period, std::move(law));
+}
 Fabric::~Fabric() = default;
 
 const FabricResult& Fabric::resolve(std::span<const FabricPort> ports) {

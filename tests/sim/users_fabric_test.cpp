@@ -6,7 +6,9 @@
 #include <array>
 #include <cstring>
 #include <memory>
+#include <string>
 
+#include "base/error.h"
 #include "isa/timing.h"
 #include "sim/exchange/fabric.h"
 #include "tests/gc200.h"
@@ -127,6 +129,15 @@ TEST(UsersFabric, AFabricCanBeMadeOfTheEventsOfPortsAlone) {
     }
   }
   EXPECT_EQ(sim.run().kind, StopKind::kEnd);
+}
+
+TEST(UsersFabric, AFabricOfAMachineThatNobodyFilledInIsRefusedWithWhatItLacks) {
+  try {
+    const Fabric fabric{MachineConfig{}};
+    FAIL() << "a fabric without a port's width";
+  } catch (const MalformedInput& error) {
+    EXPECT_NE(std::string(error.what()).find("exchange.width"), std::string::npos) << error.what();
+  }
 }
 
 }  // namespace
