@@ -17,13 +17,14 @@ namespace {
 std::atomic<std::size_t> allocations = 0;
 }  // namespace
 
-void* operator new(std::size_t bytes) {
+// Not inline: GCC would see `free` of what `new` gave.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
   ++allocations;
   if (void* const memory = std::malloc(bytes)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace superstep {
 namespace {
