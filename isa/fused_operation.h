@@ -12,7 +12,9 @@ struct FusedOperation {
   std::string name;       ///< `multiply.3`
   std::string operation;  ///< StableHLO op name
   OpLocation source;
-  std::uint32_t formula_steps = 0;  ///< of its formula, without inputs and constants
+  /// What some elements of its formula would take in a vertex of their own, as many for each
+  /// operation of a step: reports share the cycles of the step by it.
+  std::uint32_t cycles_alone = 0;
 
   bool operator==(const FusedOperation&) const = default;
 };

@@ -75,7 +75,7 @@ constexpr auto fields_of(const FusedOperation*) {
   return std::tuple{ImageField{"name", &FusedOperation::name},
                     ImageField{"operation", &FusedOperation::operation},
                     ImageField{"source", &FusedOperation::source},
-                    ImageField{"formula_steps", &FusedOperation::formula_steps}};
+                    ImageField{"cycles_alone", &FusedOperation::cycles_alone}};
 }
 constexpr auto fields_of(const StepInfo*) {
   return std::tuple{ImageField{"kind", &StepInfo::kind},

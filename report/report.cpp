@@ -27,17 +27,17 @@ Cycles device(const RunTotals& totals) { return totals.exchange + totals.compute
 constexpr auto kLeft = TextTable::Align::kLeft;
 constexpr auto kRight = TextTable::Align::kRight;
 
-/// Steps of the formulas of all.
-std::uint64_t formula_steps_of(const std::vector<FusedOperation>& operations) {
-  std::uint64_t steps = 0;
-  for (const FusedOperation& operation : operations) steps += operation.formula_steps;
-  return steps;
+/// Of all together.
+std::uint64_t cycles_alone_of(const std::vector<FusedOperation>& operations) {
+  std::uint64_t cycles = 0;
+  for (const FusedOperation& operation : operations) cycles += operation.cycles_alone;
+  return cycles;
 }
 
 /// The operations that a step is booked on, one of each group: those that are fused in it, but for
 /// groups by operation, where they have the name of the last.
 std::vector<FusedOperation> operations_of(const StepTotals& step, std::string_view by) {
-  if (by == "operation" || formula_steps_of(step.info.fused) == 0)
+  if (by == "operation" || cycles_alone_of(step.info.fused) == 0)
     return {{step.operation_name, step.info.operation, step.info.source, 1}};
   std::vector<FusedOperation> operations;
   for (const FusedOperation& fused : step.info.fused) {
@@ -47,7 +47,7 @@ std::vector<FusedOperation> operations_of(const StepTotals& step, std::string_vi
     if (known == operations.end()) {
       operations.push_back(fused);
     } else {
-      known->formula_steps += fused.formula_steps;
+      known->cycles_alone += fused.cycles_alone;
     }
   }
   return operations;
@@ -280,7 +280,7 @@ std::vector<OperationTotals> operations_of(const TraceSummary& trace, std::strin
   for (const StepTotals& step : trace.steps) {
     if (step.count == 0) continue;
     const std::vector<FusedOperation> computed = operations_of(step, by);
-    const std::uint64_t whole = formula_steps_of(computed);
+    const std::uint64_t whole = cycles_alone_of(computed);
     std::uint64_t begin = 0;
     for (const FusedOperation& operation : computed) {
       const auto [it, fresh] = known.emplace(group_of(step, operation, by), operations.size());
@@ -292,9 +292,9 @@ std::vector<OperationTotals> operations_of(const TraceSummary& trace, std::strin
         }
       }
       OperationTotals& sums = operations[it->second];
-      add(sums, part_of(step, begin, begin + operation.formula_steps, whole));
+      add(sums, part_of(step, begin, begin + operation.cycles_alone, whole));
       sums.runs = std::max(sums.runs, step.runs);
-      begin += operation.formula_steps;
+      begin += operation.cycles_alone;
     }
   }
   std::stable_sort(operations.begin(), operations.end(),

@@ -42,13 +42,13 @@ std::size_t code_bytes(const Op& op, const Graph& graph) {
 
 /// Adds one op to those that a step computes. What an op of the module became is one, and has the
 /// name of the last.
-void add_fused(std::vector<FusedOperation>& fused, Origin op, std::uint32_t formula_steps) {
+void add_fused(std::vector<FusedOperation>& fused, Origin op, std::uint32_t cycles_alone) {
   const auto known = op.source.module.line == 0
                          ? fused.end()
                          : std::ranges::find(fused, op.source, &FusedOperation::source);
-  if (known != fused.end()) formula_steps += known->formula_steps;
+  if (known != fused.end()) cycles_alone += known->cycles_alone;
   FusedOperation& one = known != fused.end() ? *known : fused.emplace_back();
-  one = {std::move(op.name), std::move(op.operation), std::move(op.source), formula_steps};
+  one = {std::move(op.name), std::move(op.operation), std::move(op.source), cycles_alone};
 }
 
 /// The number of the op on f64 that an op was a part of; -1: none.
@@ -70,21 +70,6 @@ vertex::Access aligned(vertex::Access access, std::int64_t period, const Layout&
 
 }  // namespace
 
-std::string expression_key(const vertex::Expression& expression,
-                           const std::vector<vertex::Node>& outputs) {
-  std::string key;
-  for (const vertex::Expression::Step& step : expression.steps()) {
-    key +=
-        std::to_string(static_cast<int>(step.primitive)) + ':' + std::string(name_of(step.dtype));
-    for (const std::uint32_t operand : step.operands) key += ' ' + std::to_string(operand);
-    key += '#' + std::to_string(step.bits) + ';';
-  }
-  for (const vertex::Expression& function : expression.functions())
-    key += "function " + expression_key(function, {}) + ' ';
-  for (const vertex::Node output : outputs) key += '>' + std::to_string(output.id);
-  return key;
-}
-
 /// Where ops run: where the last one's result is wanted, else where the operand lies that is there
 /// last, so that those which are there early move while others compute.
 LayoutPtr ElementwiseFusion::layout_for(const std::vector<const Op*>& ops) {
@@ -103,6 +88,22 @@ LayoutPtr ElementwiseFusion::layout_for(const std::vector<const Op*>& ops) {
     }
   }
   return best ? best : values_.assigned().of(result);
+}
+
+std::uint32_t ElementwiseFusion::cycles_alone(const Op& op) {
+  vertex::Expression expression;
+  std::vector<vertex::Node> operands;
+  std::uint32_t inputs = 0;
+  for (const ValueId operand : op.operands) {
+    const ValueId v = values_.root(operand);
+    const DType dtype = values_.type(v).dtype;
+    const auto bits = values_.repeated_bits(v);
+    operands.push_back(bits ? expression.constant(dtype, *bits)
+                            : expression.input(inputs++, dtype));
+  }
+  const auto* lowering = lowering_as<ElementwiseLowering>(op, graph_);
+  const std::vector<vertex::Node> outputs = lowering->emit(op, graph_, expression, operands);
+  return formula_costs_.cycles(vertex::fold_constants(expression, outputs), inputs);
 }
 
 std::vector<const Op*> ElementwiseFusion::with_waiting(const Op& op) {
@@ -330,10 +331,8 @@ void ElementwiseFusion::emit(const Group& part) {
       }
     }
     const auto* lowering = lowering_as<ElementwiseLowering>(*op, graph_);
-    const std::size_t before = computing_steps(expression);
     const std::vector<vertex::Node> results = lowering->emit(*op, graph_, expression, operands);
-    const auto steps = static_cast<std::uint32_t>(computing_steps(expression) - before);
-    add_fused(fused, values_.origin(*op), steps);
+    if (part.ops.size() > 1) add_fused(fused, values_.origin(*op), cycles_alone(*op));
     for (std::size_t i = 0; i < results.size(); ++i) nodes[op->results[i]] = results[i];
   }
   ComputeSet set;

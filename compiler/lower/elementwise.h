@@ -3,6 +3,7 @@
 #include <map>
 #include <vector>
 
+#include "compiler/cost/formula_costs.h"
 #include "compiler/lower/values.h"
 
 namespace superstep {
@@ -14,7 +15,11 @@ class ElementwiseFusion {
   /// `users` has those of each value, and outlives the fusion.
   ElementwiseFusion(ProgramBuilder& builder, Values& values, const Graph& graph,
                     const std::vector<std::vector<const Op*>>& users)
-      : builder_(builder), values_(values), graph_(graph), users_(users) {}
+      : builder_(builder),
+        values_(values),
+        graph_(graph),
+        users_(users),
+        formula_costs_(builder.machine()) {}
 
   /// Schedules an op; its code comes with `finish`.
   void add(const Op& op);
@@ -47,6 +52,8 @@ class ElementwiseFusion {
     std::vector<const Op*> ops;
   };
 
+  /// What an op would take in a vertex of its own, by `FormulaCosts`.
+  [[nodiscard]] std::uint32_t cycles_alone(const Op& op);
   [[nodiscard]] LayoutPtr layout_for(const std::vector<const Op*>& ops);
   /// The time of ops that could run from `time` on; those of their unit run with them.
   Time with_unit(const std::vector<const Op*>& ops, const LayoutPtr& layout, Time time);
@@ -73,10 +80,7 @@ class ElementwiseFusion {
   std::map<ValueId, const Op*> waiting_;  ///< by result
   std::map<std::pair<const Op*, std::size_t>, Input>
       inputs_;  ///< operands that no op of the group computes
+  FormulaCosts formula_costs_;
 };
-
-/// Text that is equal for equal expressions.
-[[nodiscard]] std::string expression_key(const vertex::Expression& expression,
-                                         const std::vector<vertex::Node>& outputs);
 
 }  // namespace superstep

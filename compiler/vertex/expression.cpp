@@ -106,4 +106,18 @@ std::uint64_t arithmetic_on_floats(const Expression& expression) {
       }));
 }
 
+std::string expression_key(const Expression& expression, const std::vector<Node>& outputs) {
+  std::string key;
+  for (const Expression::Step& step : expression.steps()) {
+    key +=
+        std::to_string(static_cast<int>(step.primitive)) + ':' + std::string(name_of(step.dtype));
+    for (const std::uint32_t operand : step.operands) key += ' ' + std::to_string(operand);
+    key += '#' + std::to_string(step.bits) + ';';
+  }
+  for (const Expression& function : expression.functions())
+    key += "function " + expression_key(function, {}) + ' ';
+  for (const Node output : outputs) key += '>' + std::to_string(output.id);
+  return key;
+}
+
 }  // namespace superstep::vertex

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "base/dtype.h"
@@ -139,5 +140,9 @@ class Expression {
 
 /// Sums, differences, products, quotients and remainders of floats in an expression.
 [[nodiscard]] std::uint64_t arithmetic_on_floats(const Expression& expression);
+
+/// Text that is equal for equal expressions.
+[[nodiscard]] std::string expression_key(const Expression& expression,
+                                         const std::vector<Node>& outputs);
 
 }  // namespace superstep::vertex

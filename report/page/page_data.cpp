@@ -222,7 +222,7 @@ ordered_json fused_columns(const TraceSummary& summary) {
   ordered_json names = ordered_json::array(), opcodes = names, sources = names, lines = names;
   for (std::uint64_t step = 0; step < summary.steps.size(); ++step) {
     for (const FusedOperation& operation : summary.steps[step].info.fused) {
-      append(numbers, {{"step", step}, {"weight", operation.formula_steps}});
+      append(numbers, {{"step", step}, {"weight", operation.cycles_alone}});
       names.push_back(operation.name);
       opcodes.push_back(operation.operation);
       sources.push_back(operation.source.module.text());

@@ -34,11 +34,11 @@ std::vector<OperationTotals> groups_by_call(const ViewInput& input) {
 /// What a step computes and for which part of its formula, where it is several operations.
 std::string text_of(const std::vector<FusedOperation>& fused) {
   double whole = 0;
-  for (const FusedOperation& operation : fused) whole += operation.formula_steps;
+  for (const FusedOperation& operation : fused) whole += operation.cycles_alone;
   std::string text;
   for (const FusedOperation& operation : fused)
     text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", operation.name,
-                        whole == 0 ? 0 : 100 * operation.formula_steps / whole);
+                        whole == 0 ? 0 : 100 * operation.cycles_alone / whole);
   return text;
 }
 
@@ -158,7 +158,7 @@ std::vector<ViewTable> steps_view(const ViewInput& input) {
           "--trace-supersteps takes those of the run (--view supersteps), which go on in each "
           "call and trip of a loop. A run: cycles of one execution. Predicted: by the code, or the "
           "schedule. Bound: words of an exchange's busiest port. Operations: "
-          "those that are fused in a step, by steps of their formulas."}};
+          "those that are fused in a step, by what each would take alone."}};
   constexpr std::string_view kKinds[] = {"compute", "exchange", "host", "",
                                          "loop",    "branch",   "arm"};
   const RunTotals& totals = input.trace.totals;

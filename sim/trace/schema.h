@@ -180,8 +180,9 @@ inline constexpr auto kFusedOperations = fixed_table<FusedOperationRow>(
            member(&FusedOperationRow::source, &OpLocation::python, &SourceLocation::line), "1",
            "That line, 0 when unknown."}
         .since(9),
-    Column{"formula_steps", &FusedOperationRow::formula_steps, "1",
-           "Steps of its formula: reports share the cycles of the step by them."}
+    Column{"cycles_alone", &FusedOperationRow::cycles_alone, "cycle",
+           "What elements of its formula would take in a vertex of their own, as many for each "
+           "operation of the step: reports share the cycles of the step by it."}
         .since(9));
 
 inline constexpr auto kComputeSets = fixed_table<StepInfo>(

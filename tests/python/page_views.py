@@ -194,9 +194,9 @@ class Page(unittest.TestCase):
             exact = collections.Counter()
             for step in range(len(cycles["compute"])):
                 device = int(sum(of_part[step] for of_part in cycles.values()))
-                whole = sum(int(fused["formula_steps"][i]) for i in of_step[step])
+                whole = sum(int(fused["cycles_alone"][i]) for i in of_step[step])
                 for i in of_step[step]:
-                    exact[name(fused, i)] += Fraction(device * int(fused["formula_steps"][i]), whole)
+                    exact[name(fused, i)] += Fraction(device * int(fused["cycles_alone"][i]), whole)
                 if not of_step[step]:
                     exact[name(operations, steps["operation"][step])] += device
             self.open("operations", group=by)
@@ -208,10 +208,10 @@ class Page(unittest.TestCase):
         step = next(iter(of_step))
         self.open("operations", operation=text(operations, "name", steps["operation"][step]))
         rows = [row for row in self.panel("operations", "Fused operations") if row["Step"] == text(steps, "name", step)]
-        whole = sum(fused["formula_steps"][i] for i in of_step[step])
+        whole = sum(fused["cycles_alone"][i] for i in of_step[step])
         self.assertEqual([row["Operation"] for row in rows], [text(fused, "name", i) for i in of_step[step]])
         for row, i in zip(rows, of_step[step]):
-            self.assertAlmostEqual(self.number(row["Of the step (%)"]), 100 * fused["formula_steps"][i] / whole, delta=0.051)
+            self.assertAlmostEqual(self.number(row["Of the step (%)"]), 100 * fused["cycles_alone"][i] / whole, delta=0.051)
             self.assertEqual(row["StableHLO"], text(fused, "hlo_opcode", i))
             self.assertEqual(row["Python"] or "(none)", place(fused, "python", i).split("/")[-1])
         self.open("summary")

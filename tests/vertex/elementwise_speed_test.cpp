@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <map>
+
+#include "compiler/cost/formula_costs.h"
 #include "compiler/vertex/codelet.h"
 #include "compiler/vertex/interpret.h"
 #include "tests/vertex/vertex_run.h"
@@ -73,6 +76,29 @@ TEST(ElementwiseSpeed, AFloatSumTakesThreeSlotsForTwoElements) {
   const std::uint64_t few = run(e, {sum}, {DType::kF32, DType::kF32}, 12 * 10, 6);
   const std::uint64_t many = run(e, {sum}, {DType::kF32, DType::kF32}, 12 * 110, 6);
   EXPECT_EQ(many - few, 100 * 3 * 6);
+}
+
+// Reports share the cycles of fused operations so: a quotient is no equal of a sum.
+TEST(ElementwiseSpeed, WhatAFormulaTakesAloneIsWhatItsVertexTakesForMoreElements) {
+  const MachineConfig machine = machine_with(6);
+  FormulaCosts costs(machine);
+  constexpr std::int64_t kElements = FormulaCosts::kElements;
+  std::map<Primitive, std::uint64_t> alone;
+  for (const Primitive primitive : {Primitive::kAdd, Primitive::kDiv, Primitive::kExp}) {
+    Expression e;
+    std::vector<Node> operands{e.input(0, DType::kF32)};
+    if (primitive != Primitive::kExp) operands.push_back(e.input(1, DType::kF32));
+    const Node result = e.apply(primitive, operands);
+    const std::vector<DType> dtypes(operands.size(), DType::kF32);
+    alone[primitive] = costs.cycles({e, {result}}, static_cast<std::uint32_t>(dtypes.size()));
+    EXPECT_EQ(alone[primitive],
+              run(e, {result}, dtypes, 2 * kElements, 6) - run(e, {result}, dtypes, kElements, 6));
+  }
+  EXPECT_EQ(alone[Primitive::kAdd], kElements * 3 / 2);
+  EXPECT_GT(alone[Primitive::kDiv], 2 * alone[Primitive::kAdd]);
+  Expression copy;
+  const Node x = copy.input(0, DType::kF32);
+  EXPECT_EQ(costs.cycles({copy, {x}}, 1), 0U);
 }
 
 TEST(ElementwiseSpeed, AHalfSumTakesThreeSlotsForFourElements) {
