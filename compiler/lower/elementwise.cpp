@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -92,14 +93,19 @@ LayoutPtr ElementwiseFusion::layout_for(const std::vector<const Op*>& ops) {
 
 std::uint32_t ElementwiseFusion::cycles_alone(const Op& op) {
   vertex::Expression expression;
+  std::map<ValueId, vertex::Node> nodes;
   std::vector<vertex::Node> operands;
   std::uint32_t inputs = 0;
   for (const ValueId operand : op.operands) {
     const ValueId v = values_.root(operand);
     const DType dtype = values_.type(v).dtype;
-    const auto bits = values_.repeated_bits(v);
-    operands.push_back(bits ? expression.constant(dtype, *bits)
-                            : expression.input(inputs++, dtype));
+    if (const auto bits = values_.repeated_bits(v)) {
+      operands.push_back(expression.constant(dtype, *bits));
+      continue;
+    }
+    const auto [known, is_new] = nodes.try_emplace(v);
+    if (is_new) known->second = expression.input(inputs++, dtype);
+    operands.push_back(known->second);
   }
   const auto* lowering = lowering_as<ElementwiseLowering>(op, graph_);
   const std::vector<vertex::Node> outputs = lowering->emit(op, graph_, expression, operands);

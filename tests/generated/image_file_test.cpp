@@ -80,7 +80,7 @@ TEST_F(StoredImage, OfAnotherMajorVersionIsToBeCompiledAgain) {
   EXPECT_EQ(refusal(), "");
   set("format_version", "2.0.0");
   EXPECT_EQ(refusal(), error("is superstep-image/2.0.0, and this version of Superstep reads "
-                             "superstep-image/1.1.0: compile again"));
+                             "superstep-image/1.2.0: compile again"));
   set("format", "superstep-trace");
   EXPECT_EQ(refusal(), error("is a superstep-trace, no program image; `superstep compile "
                              "PROGRAM.mlir -o FILE` writes one"));

@@ -364,7 +364,9 @@ TEST_F(Views, AreRefusedByNameWithWhatThereIs) {
   EXPECT_EQ(superstep("report diff " + trace()).code, 2);
 }
 
-TEST_F(Views, ShareAFusedStepByTheFormulasOfItsOperations) {
+// For two elements a load and a store are two slots of a worker, two loads and a store three; what
+// is computed goes beside.
+TEST_F(Views, ShareAFusedStepByWhatItsOperationsWouldTakeAlone) {
   const std::filesystem::path module = scratch_folder() / "fused.mlir";
   std::ofstream(module) << R"(func.func @main(%a: tensor<4096xf32>) -> tensor<4096xf32> {
   %0 = stablehlo.multiply %a, %a : tensor<4096xf32>
@@ -381,7 +383,7 @@ TEST_F(Views, ShareAFusedStepByTheFormulasOfItsOperations) {
   const json steps = table("--view steps");
   std::vector<std::string> operations;
   for (const json& row : steps["rows"]) operations.push_back(row.back());
-  EXPECT_NE(std::ranges::find(operations, "multiply.1 33 %, negate.2 33 %, multiply.3 33 %"),
+  EXPECT_NE(std::ranges::find(operations, "multiply.1 29 %, negate.2 29 %, multiply.3 43 %"),
             operations.end())
       << steps;
   const json opcodes = table("--view ops --group-by opcode --top 0");
@@ -393,7 +395,7 @@ TEST_F(Views, ShareAFusedStepByTheFormulasOfItsOperations) {
     if (opcode == "stablehlo.negate") negate = compute[i];
   }
   EXPECT_GT(negate, 0);
-  EXPECT_NEAR(multiply, 2 * negate, 2);
+  EXPECT_NEAR(multiply, 2.5 * negate, 3);
 }
 
 TEST_F(Views, OfTwoRunsSayWhichOperationAndPartMoved) {
