@@ -105,9 +105,10 @@ using LatencyLaw = std::function<Cycles(TileId source, TileId destination)>;
 /// only copies the words. Allocates nothing once its buffers suffice.
 class Fabric : public FabricModel {
  public:
-  /// `machine` outlives the fabric; throws MalformedInput for one that cannot be built. Of the phases found kept each `check_period`th is resolved
-  /// again and must come out equal; none when it is 0. `law` is in place of the machine's
-  /// latencies; when words are on links of a mesh or ring stays as it is.
+  /// `machine` outlives the fabric; throws MalformedInput for one that cannot be built. Of the
+  /// phases found kept each `check_period`th is resolved again and must come out equal; none when
+  /// it is 0. `law` is in place of the machine's latencies; when words are on links of a mesh or
+  /// ring stays as it is.
   explicit Fabric(const MachineConfig& machine, std::uint32_t check_period = 0,
                   LatencyLaw law = {});
   ~Fabric() override;
