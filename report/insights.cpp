@@ -7,6 +7,7 @@
 
 #include "report/numbers.h"
 #include "report/report.h"
+#include "sim/trace/schema.h"
 
 namespace superstep {
 namespace {
@@ -46,7 +47,8 @@ Costs costs(const TraceSummary& t, const Cost& cost) {
 }
 
 /// What tiles wait for the busiest one, with all work shared evenly among those with a program.
-void find_imbalance(const TraceSummary& t, std::vector<Insight>& insights) {
+void find_imbalance(const TraceSummary& t, const TraceFile* /*file*/,
+                    std::vector<Insight>& insights) {
   if (t.tiles_used == 0) return;
   const Costs lost = costs(t, [&](const StepTotals& step) {
     return Cycles(step.peak_cycles - std::min(step.peak_cycles, step.tile_cycles / t.tiles_used));
@@ -64,7 +66,7 @@ void find_imbalance(const TraceSummary& t, std::vector<Insight>& insights) {
        lost.most->operation_name, lost.sum});
 }
 
-void find_sync(const TraceSummary& t, std::vector<Insight>& insights) {
+void find_sync(const TraceSummary& t, const TraceFile* /*file*/, std::vector<Insight>& insights) {
   const Cycles sync = t.totals.sync - t.visits.begin;
   const double of_device = share(sync, device(t));
   if (of_device <= kMost || t.totals.supersteps == 0) return;
@@ -78,7 +80,8 @@ void find_sync(const TraceSummary& t, std::vector<Insight>& insights) {
        "", sync});
 }
 
-void find_exchange(const TraceSummary& t, std::vector<Insight>& insights) {
+void find_exchange(const TraceSummary& t, const TraceFile* /*file*/,
+                   std::vector<Insight>& insights) {
   const double of_device = share(t.totals.exchange, device(t));
   if (t.totals.exchange <= t.totals.compute || of_device <= kMost) return;
   const Costs moved = costs(t, [](const StepTotals& step) { return step.exchange; });
@@ -94,7 +97,8 @@ void find_exchange(const TraceSummary& t, std::vector<Insight>& insights) {
 }
 
 /// Exchanges whose length is not the words of their busiest ports.
-void find_schedule(const TraceSummary& t, std::vector<Insight>& insights) {
+void find_schedule(const TraceSummary& t, const TraceFile* /*file*/,
+                   std::vector<Insight>& insights) {
   const Costs lost = costs(t, [](const StepTotals& step) {
     const Cycles bound(step.runs * step.info.bound_cycles);
     return step.info.kind == StepInfo::Kind::kExchange && step.exchange > bound
@@ -112,24 +116,61 @@ void find_schedule(const TraceSummary& t, std::vector<Insight>& insights) {
        lost.most->operation_name, lost.sum});
 }
 
-void find_host(const TraceSummary& t, std::vector<Insight>& insights) {
+/// Host cycles and bytes of the visits to the host, each a superstep of its own.
+struct HostVisits {
+  struct Visit {
+    Cycles cycles;
+    std::uint64_t bytes = 0;
+  };
+  std::uint64_t count = 0;
+  Visit first, between, last;  ///< between: all but the first and the last
+};
+HostVisits host_visits(const TraceFile& file) {
+  HostVisits out;
+  file.for_each_row(kSupersteps, [&](const SuperstepRow& row) {
+    if (row.host.value() == 0) return;
+    const HostVisits::Visit visit{row.host, row.host_bytes};
+    if (++out.count == 1) {
+      out.first = visit;
+      return;
+    }
+    out.between.cycles += out.last.cycles;
+    out.between.bytes += out.last.bytes;
+    out.last = visit;
+  });
+  return out;
+}
+
+void find_host(const TraceSummary& t, const TraceFile* file, std::vector<Insight>& insights) {
   const Cycles waited = t.totals.host + t.visits.begin;
   const double of_all = share(waited, t.totals.cycles);
   if (of_all <= kMost) return;
   const bool is_callbacks = t.visits.callbacks.value() * 2 > waited.value();
-  insights.push_back(
-      {"host-bound",
-       fmt::format("visits to the host take {} % of all cycles: {} of {} bytes on average{}",
-                   percent(of_all), grouped(t.visits.count),
-                   grouped(t.visits.count == 0 ? 0 : t.host_bytes / t.visits.count),
-                   is_callbacks ? ", most of it waiting for callbacks" : ""),
-       is_callbacks ? "let the host run ahead (`--set host.prefetch=2`)"
-                    : "donate what stays (`jax.jit(f, donate_argnums=...)`), loop on the device "
-                      "(`lax.scan`, infeeds), fetch what it returns less often",
-       "", waited});
+  std::string found =
+      fmt::format("visits to the host take {} % of all cycles{}: {} with {} bytes in all",
+                  percent(of_all), is_callbacks ? ", most of it waiting for callbacks" : "",
+                  grouped(t.visits.count), grouped(t.host_bytes));
+  std::string advice =
+      "donate what stays (`jax.jit(f, donate_argnums=...)`), loop on the device (`lax.scan`, "
+      "infeeds), fetch what it returns less often";
+  const HostVisits visits = file ? host_visits(*file) : HostVisits();
+  if (visits.count > 2) {
+    const std::uint64_t others = visits.count - 2;
+    found += fmt::format(", the first {}, the last {}, {} between {} on average",
+                         grouped(visits.first.bytes), grouped(visits.last.bytes), grouped(others),
+                         grouped(visits.between.bytes / others));
+    // Most of the cycles, and each more than twice those of another visit.
+    const std::uint64_t ends = (visits.first.cycles + visits.last.cycles).value();
+    const std::uint64_t between = visits.between.cycles.value();
+    if (ends > between && ends * others > 4 * between) advice = "a longer `--repeat` spreads them";
+  } else {
+    advice = "a longer `--repeat` spreads what only the first and the last visit move; " + advice;
+  }
+  if (is_callbacks) advice = "let the host run ahead (`--set host.prefetch=2`)";
+  insights.push_back({"host-bound", found, advice, "", waited});
 }
 
-void find_memory(const TraceSummary& t, std::vector<Insight>& insights) {
+void find_memory(const TraceSummary& t, const TraceFile* /*file*/, std::vector<Insight>& insights) {
   if (t.tile_memory_bytes == 0) return;
   const double full =
       static_cast<double>(t.worst_tile_bytes) / static_cast<double>(t.tile_memory_bytes);
@@ -144,7 +185,8 @@ void find_memory(const TraceSummary& t, std::vector<Insight>& insights) {
        "see `--view memory`: a smaller batch, f16, recomputing (`jax.checkpoint`)", "", Cycles()});
 }
 
-void find_exchange_code(const TraceSummary& t, std::vector<Insight>& insights) {
+void find_exchange_code(const TraceSummary& t, const TraceFile* /*file*/,
+                        std::vector<Insight>& insights) {
   const auto code = std::ranges::find(t.worst_tile_memory, "exchange_code",
                                       [](const auto& category) { return category.first; });
   if (code == t.worst_tile_memory.end() || t.tile_memory_bytes == 0) return;
@@ -160,7 +202,7 @@ void find_exchange_code(const TraceSummary& t, std::vector<Insight>& insights) {
 }
 
 /// Choices of the compiler that cost time, of operations that take some.
-void find_plan(const TraceSummary& t, std::vector<Insight>& insights) {
+void find_plan(const TraceSummary& t, const TraceFile* /*file*/, std::vector<Insight>& insights) {
   const std::vector<OperationTotals> operations = operations_of(t);
   for (const CompileEvent& event : t.plan_events) {
     if (!costs_time(event.kind)) continue;
@@ -173,7 +215,8 @@ void find_plan(const TraceSummary& t, std::vector<Insight>& insights) {
   }
 }
 
-void find_prediction(const TraceSummary& t, std::vector<Insight>& insights) {
+void find_prediction(const TraceSummary& t, const TraceFile* /*file*/,
+                     std::vector<Insight>& insights) {
   if (t.predicted.value() == 0 || t.outcome != "ok") return;
   const double off = share(device(t), t.predicted) - 1;
   if (std::abs(off) <= kMost) return;
@@ -187,7 +230,8 @@ void find_prediction(const TraceSummary& t, std::vector<Insight>& insights) {
        "", Cycles()});
 }
 
-void find_assumed(const TraceSummary& t, std::vector<Insight>& insights) {
+void find_assumed(const TraceSummary& t, const TraceFile* /*file*/,
+                  std::vector<Insight>& insights) {
   const double of_device = share(t.assumed.device(), device(t));
   if (of_device <= kMost) return;
   insights.push_back(
@@ -224,9 +268,9 @@ const std::vector<InsightRule>& insight_rules() {
   return kRules;
 }
 
-std::vector<Insight> insights_of(const TraceSummary& trace) {
+std::vector<Insight> insights_of(const TraceSummary& trace, const TraceFile* file) {
   std::vector<Insight> insights;
-  for (const InsightRule& rule : insight_rules()) rule.find(trace, insights);
+  for (const InsightRule& rule : insight_rules()) rule.find(trace, file, insights);
   std::ranges::stable_sort(insights, std::ranges::greater{}, &Insight::cycles);
   return insights;
 }

@@ -7,6 +7,7 @@
 
 #include "base/units.h"
 #include "sim/trace/trace.h"
+#include "sim/trace/trace_file.h"
 
 namespace superstep {
 
@@ -22,12 +23,15 @@ struct Insight {
 /// One rule.
 struct InsightRule {
   std::string_view name, meaning;
-  void (*find)(const TraceSummary& trace, std::vector<Insight>& insights);
+  /// `file` is that of the trace, or none of a run that has none open.
+  void (*find)(const TraceSummary& trace, const TraceFile* file, std::vector<Insight>& insights);
 };
 /// All, in the order of the documentation.
 [[nodiscard]] const std::vector<InsightRule>& insight_rules();
 
 /// What the rules find, most cycles first. Of a run without supersteps nothing but its memory.
-[[nodiscard]] std::vector<Insight> insights_of(const TraceSummary& trace);
+/// Some rules need, or say more with, the file of the trace and the tables of its level.
+[[nodiscard]] std::vector<Insight> insights_of(const TraceSummary& trace,
+                                               const TraceFile* file = nullptr);
 
 }  // namespace superstep

@@ -275,7 +275,7 @@ ordered_json page_document(const TraceFile& trace, const PageLimits& limits) {
   out["complete"] = summary.complete;
   out["report"] = report_document(summary);
   out["insights"] = ordered_json::array();
-  for (const Insight& insight : insights_of(summary))
+  for (const Insight& insight : insights_of(summary, &trace))
     out["insights"].push_back({{"rule", insight.rule},
                                {"found", insight.found},
                                {"advice", insight.advice},

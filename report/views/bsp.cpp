@@ -114,7 +114,7 @@ std::vector<ViewTable> insights_view(const ViewInput& input) {
       .title = "Worth a look",
       .columns = {{"rule"}, {"found"}, {"operation"}, {"cycles", Form::kCycles}, {"try"}}};
   table.is_prose = true;
-  for (const Insight& insight : insights_of(input.trace)) {
+  for (const Insight& insight : insights_of(input.trace, &input.file)) {
     table.add(std::string(insight.rule), insight.found, insight.operation,
               cell_if(insight.cycles.value() != 0, insight.cycles.value()), insight.advice);
   }

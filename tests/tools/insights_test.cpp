@@ -3,6 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
+
+#include "base/hdf5_file.h"
+#include "report/numbers.h"
+#include "tests/tools/program.h"
 
 namespace superstep {
 namespace {
@@ -95,6 +100,67 @@ TEST(Insights, ComeWithMostCyclesFirst) {
   ASSERT_EQ(insights.size(), 2u);
   EXPECT_EQ(insights[0].rule, "host-bound");
   EXPECT_EQ(insights[1].rule, "imbalance");
+}
+
+/// A run of a program as a trace, and what its tables say.
+class TraceOf {
+ public:
+  explicit TraceOf(const std::string& words) : path_(scratch_folder() / "insights.h5") {
+    const ProgramRun run = superstep("run " + words + " -q -o " + path_.string());
+    EXPECT_EQ(run.code, 0) << run.err;
+  }
+  [[nodiscard]] std::vector<Insight> insights() const {
+    const TraceFile file(path_);
+    return insights_of(file.summary(), &file);
+  }
+  [[nodiscard]] std::vector<std::uint64_t> column(const std::string& name) const {
+    return Hdf5File::open(path_, Hdf5File::Access::kRead)
+        .read_all<std::uint64_t>(name, Hdf5Type::kU64);
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+/// Bytes of the supersteps that visit the host.
+std::vector<std::uint64_t> visited_bytes(const TraceOf& trace) {
+  const std::vector<std::uint64_t> cycles = trace.column("/supersteps/host_cycles"),
+                                   bytes = trace.column("/supersteps/host_bytes");
+  std::vector<std::uint64_t> out;
+  for (std::size_t i = 0; i < cycles.size(); ++i)
+    if (cycles[i] != 0) out.push_back(bytes[i]);
+  return out;
+}
+
+void expect_visits_in(const Insight& insight, const std::vector<std::uint64_t>& bytes) {
+  ASSERT_GT(bytes.size(), 2u);
+  const std::uint64_t between =
+      std::accumulate(bytes.begin() + 1, bytes.end() - 1, std::uint64_t{0});
+  for (const std::string& words :
+       {"the first " + grouped(bytes.front()), "the last " + grouped(bytes.back()),
+        " between " + grouped(between / (bytes.size() - 2)) + " on average"})
+    EXPECT_NE(insight.found.find(words), std::string::npos) << insight.found;
+}
+
+TEST(InsightsOfTraces, SayThatALongerRepeatSpreadsTheFirstAndTheLastVisit) {
+  const TraceOf trace(
+      "models/mnist_mlp/train_step.mlir -m small64 --input random:1 --repeat 2 --trace superstep");
+  const std::vector<Insight> insights = trace.insights();
+  const Insight* host = found(insights, "host-bound");
+  ASSERT_NE(host, nullptr);
+  expect_visits_in(*host, visited_bytes(trace));
+  EXPECT_EQ(host->advice, "a longer `--repeat` spreads them");
+}
+
+TEST(InsightsOfTraces, AdviseToVisitTheHostLessWhereVisitsAreAlike) {
+  const TraceOf trace(
+      "models/linear_regression/train_step.mlir -m small64 --input "
+      "models/linear_regression/train.h5 --repeat 3 --trace superstep");
+  const std::vector<Insight> insights = trace.insights();
+  const Insight* host = found(insights, "host-bound");
+  ASSERT_NE(host, nullptr);
+  expect_visits_in(*host, visited_bytes(trace));
+  EXPECT_EQ(host->advice.find("--repeat"), std::string::npos) << host->advice;
 }
 
 }  // namespace
