@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 #include <optional>
 
 #include "report/numbers.h"
@@ -13,7 +15,8 @@ namespace superstep {
 namespace {
 
 // Thresholds are [assumed]: where a person would begin to look.
-constexpr double kMuch = 0.10, kMost = 0.20;
+constexpr double kMuch = 0.10, kMost = 0.20, kNearlyAll = 0.90;
+constexpr double kFarMore = 4, kPeak = 1.5;  // times the mean, the median
 
 double share(Cycles part, Cycles whole) {
   return whole.value() == 0
@@ -185,6 +188,111 @@ void find_memory(const TraceSummary& t, const TraceFile* /*file*/, std::vector<I
        "see `--view memory`: a smaller batch, f16, recomputing (`jax.checkpoint`)", "", Cycles()});
 }
 
+std::string name_of_operation(const TraceFile& file, std::uint32_t number) {
+  const std::vector<OperationRow> operations = file.read(kOperations);
+  return number < operations.size() ? operations[number].name : "control";
+}
+
+/// Supersteps in which few of the tiles with a program compute.
+void find_idle_tiles(const TraceSummary& t, const TraceFile* file, std::vector<Insight>& insights) {
+  if (!file || !file->has(kSupersteps) || t.tiles_used == 0) return;
+  struct Few {
+    Cycles cycles;
+    std::uint64_t active = 0;  ///< tiles, added up over cycles
+  };
+  std::map<std::uint32_t, Few> by_operation;
+  Cycles sum;
+  file->for_each_row(kSupersteps, [&](const SuperstepRow& row) {
+    if (static_cast<double>(row.active_tiles) >= kNearlyAll * t.tiles_used) return;
+    Few& few = by_operation[row.operation];
+    few.cycles += row.compute;
+    few.active += row.active_tiles * row.compute.value();
+    sum += row.compute;
+  });
+  const double of_device = share(sum, device(t));
+  if (of_device <= kMuch) return;
+  const auto most = std::ranges::max_element(
+      by_operation, {}, [](const auto& operation) { return operation.second.cycles; });
+  const std::string name = name_of_operation(*file, most->first);
+  insights.push_back(
+      {"idle-tiles",
+       fmt::format(
+           "{} % of device cycles fewer than {} % of the tiles compute, most beginning with "
+           "{} ({} cycles, {} of {} tiles on average)",
+           percent(of_device), percent(kNearlyAll), name, grouped(most->second.cycles),
+           most->second.active / most->second.cycles.value(), t.tiles_used),
+       "a larger batch or wider layers give more tiles work; fewer tiles may lose less (compare "
+       "`--set grid.tiles=N`)",
+       name, Cycles()});
+}
+
+/// A tile that receives far more than the mean of those with a program.
+void find_hot_receiver(const TraceSummary& t, const TraceFile* file,
+                       std::vector<Insight>& insights) {
+  if (!file || !file->has(kExchangePhases) || share(t.totals.exchange, device(t)) <= kMuch) return;
+  std::vector<std::uint64_t> runs(file->rows(kExchangeProfiles));
+  for (const ProfileNumbers& row : file->read(kProfileNumbers)) {
+    if (row.exchange < runs.size()) ++runs[row.exchange];
+  }
+  const std::vector<TileEntry> tiles = file->read(kUsedTiles);
+  std::vector<std::uint64_t> received(tiles.size());
+  const std::string column = std::string(kExchangePhases.group) + "/received_bytes";
+  for (std::size_t profile = 0; profile < runs.size(); ++profile) {
+    const auto bytes = file->read_wide<std::uint64_t>(column, profile, 1);
+    for (std::size_t i = 0; i < std::min(bytes.size(), received.size()); ++i)
+      received[i] += runs[profile] * bytes[i];
+  }
+  const std::uint64_t all = std::accumulate(received.begin(), received.end(), std::uint64_t{0});
+  if (all == 0) return;
+  const auto most = std::ranges::max_element(received);
+  const double mean = static_cast<double>(all) / static_cast<double>(received.size());
+  const double times = static_cast<double>(*most) / mean;
+  if (times < kFarMore) return;
+  insights.push_back(
+      {"hot-receiver",
+       fmt::format("tile {} receives {} bytes, {:.1f} times the mean of the tiles; exchanges take "
+                   "{} % of device cycles",
+                   index(tiles[static_cast<std::size_t>(most - received.begin())].tile),
+                   grouped(*most), times, percent(share(t.totals.exchange, device(t)))),
+       "see `--view exchange` for the steps: reductions and gathers to few elements have few "
+       "receivers",
+       "", Cycles()});
+}
+
+/// A step with far more memory in use than most.
+void find_memory_peak(const TraceSummary& t, const TraceFile* file,
+                      std::vector<Insight>& insights) {
+  if (!file || t.tile_memory_bytes == 0) return;
+  const std::vector<StepMemory> memory = file->read(kLiveness);
+  const std::vector<StepRow> steps = file->read(kSteps);
+  const auto peak = std::ranges::max_element(memory, {}, &StepMemory::peak_tile_bytes);
+  if (peak == memory.end() || memory.size() > steps.size()) return;
+  std::vector<std::uint64_t> sorted;
+  for (const StepMemory& of_step : memory) sorted.push_back(of_step.peak_tile_bytes);
+  std::ranges::sort(sorted);
+  const auto most = static_cast<double>(peak->peak_tile_bytes);
+  const auto median = static_cast<double>(sorted[sorted.size() / 2]);
+  if (most <= kMost * static_cast<double>(t.tile_memory_bytes) || most < kPeak * median) return;
+  const auto number = static_cast<std::size_t>(peak - memory.begin());
+  const TensorInfo* largest = nullptr;
+  for (const TensorInfo& tensor : t.tensors) {
+    const bool is_live = tensor.is_always_live ||
+                         (tensor.first_step <= number && (tensor.last_step == 0 ||  // a result
+                                                          tensor.last_step >= number));
+    if (is_live && (!largest || tensor.max_tile_bytes > largest->max_tile_bytes)) largest = &tensor;
+  }
+  std::string found = fmt::format(
+      "memory peaks in {}: tile {} has {} in use, {:.1f} times the median of the steps",
+      steps[number].name, peak->peak_tile, bytes_text(peak->peak_tile_bytes), most / median);
+  if (largest)
+    found += fmt::format("; largest tensor there: {} ({} on the tile with most of it)",
+                         largest->name, bytes_text(largest->max_tile_bytes));
+  insights.push_back({"memory-peak", found,
+                      "see `--view memory`: compute it in parts (`lax.scan`), f16, recomputing "
+                      "(`jax.checkpoint`)",
+                      "", Cycles()});
+}
+
 void find_exchange_code(const TraceSummary& t, const TraceFile* /*file*/,
                         std::vector<Insight>& insights) {
   const auto code = std::ranges::find(t.worst_tile_memory, "exchange_code",
@@ -199,6 +307,57 @@ void find_exchange_code(const TraceSummary& t, const TraceFile* /*file*/,
                       "loops (`lax.scan`) share the code of their trips; irregular gathers and "
                       "transposes need most",
                       "", Cycles()});
+}
+
+/// What workers wait for the busiest one of their tile: those without elements leave at once.
+void find_workers(const TraceSummary& t, const TraceFile* file, std::vector<Insight>& insights) {
+  if (!file || !file->has(kVertices) || t.workers == 0) return;
+  struct OfWorkers {
+    std::uint64_t slots = 0, busy = 0;  ///< slots: cycles of the busiest one, times all of a tile
+  };
+  OfWorkers sum;
+  std::map<std::uint32_t, OfWorkers> by_operation;
+  // Of one tile in one superstep: cycles of each worker by step and operation.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::map<std::uint32_t, std::uint64_t>> steps;
+  const auto add_up = [&] {
+    for (const auto& [step, cycles] : steps) {
+      std::uint64_t busiest = 0, busy = 0;
+      for (const auto& [worker, of_worker] : cycles) {
+        busiest = std::max(busiest, of_worker);
+        busy += of_worker;
+      }
+      for (OfWorkers* of : {&sum, &by_operation[step.second]}) {
+        of->slots += busiest * t.workers;
+        of->busy += busy;
+      }
+    }
+    steps.clear();
+  };
+  std::uint64_t superstep = 0;
+  std::uint32_t tile = 0;
+  file->for_each_row(kVertices, [&](const VertexRow& row) {
+    if (row.superstep != superstep || row.tile != tile) add_up();
+    superstep = row.superstep;
+    tile = row.tile;
+    steps[{row.step, row.operation}][row.worker] += row.length;
+  });
+  add_up();
+  const double of_all = share(Cycles(sum.slots - sum.busy), Cycles(sum.slots));
+  if (of_all <= kMost) return;
+  const auto most = std::ranges::max_element(by_operation, {}, [](const auto& operation) {
+    return operation.second.slots - operation.second.busy;
+  });
+  const std::string name = name_of_operation(*file, most->first);
+  insights.push_back(
+      {"uneven-workers",
+       fmt::format("{} % of the time of workers they wait for the busiest one of their tile in a "
+                   "step, most in {} (as if {:.1f} of {} worked)",
+                   percent(of_all), name,
+                   static_cast<double>(most->second.busy) * t.workers /
+                       static_cast<double>(most->second.slots),
+                   t.workers),
+       "more elements a tile: a larger batch, or fewer tiles (compare `--set grid.tiles=N`)", name,
+       Cycles()});
 }
 
 /// Choices of the compiler that cost time, of operations that take some.
@@ -256,6 +415,21 @@ const std::vector<InsightRule>& insight_rules() {
        find_schedule},
       {"host-bound", "visits to the host take more than 20 % of all cycles", find_host},
       {"near-full", "a tile has more than 90 % of its memory in use", find_memory},
+      {"idle-tiles",
+       "for more than 10 % of device cycles fewer than 90 % of the tiles with a program compute",
+       find_idle_tiles},
+      {"hot-receiver",
+       "a tile receives at least 4 times the mean, where exchanges take more than 10 % of device "
+       "cycles",
+       find_hot_receiver},
+      {"memory-peak",
+       "a step has at least 1.5 times the memory of the median step in use, and more than 20 % of "
+       "a tile",
+       find_memory_peak},
+      {"uneven-workers",
+       "more than 20 % of the time of workers, they wait for the busiest "
+       "one of their tile",
+       find_workers},
       {"exchange-code", "code of exchanges takes more than 20 % of a tile", find_exchange_code},
       {"no_amp, slow_route, dropped_plan, small_product",
        "a choice of the compiler that costs time, in an operation that takes more than 10 % of "

@@ -2,7 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <fstream>
+#include <map>
 #include <numeric>
 
 #include "base/hdf5_file.h"
@@ -118,6 +123,10 @@ class TraceOf {
         .read_all<std::uint64_t>(name, Hdf5Type::kU64);
   }
 
+  [[nodiscard]] std::vector<std::string> texts(const std::string& name) const {
+    return Hdf5File::open(path_, Hdf5File::Access::kRead).read_text(name);
+  }
+
  private:
   std::filesystem::path path_;
 };
@@ -161,6 +170,128 @@ TEST(InsightsOfTraces, AdviseToVisitTheHostLessWhereVisitsAreAlike) {
   ASSERT_NE(host, nullptr);
   expect_visits_in(*host, visited_bytes(trace));
   EXPECT_EQ(host->advice.find("--repeat"), std::string::npos) << host->advice;
+}
+
+/// A product of as many elements on each of four tiles.
+std::string even_program() {
+  const std::filesystem::path path = scratch_folder() / "even.mlir";
+  std::ofstream(path) << R"(func.func @main(%a: tensor<4096xf32>) -> tensor<4096xf32> {
+  %0 = stablehlo.multiply %a, %a : tensor<4096xf32>
+  return %0 : tensor<4096xf32>
+})";
+  return path.string() + " -m tiny4 --input random:1";
+}
+
+void expect_words(const Insight& insight, const std::string& words) {
+  EXPECT_NE(insight.found.find(words), std::string::npos) << insight.found << "\n" << words;
+}
+
+std::uint64_t sum(const std::vector<std::uint64_t>& values) {
+  return std::accumulate(values.begin(), values.end(), std::uint64_t{0});
+}
+
+TEST(InsightsOfTraces, FindSuperstepsInWhichFewTilesCompute) {
+  const TraceOf trace(
+      "models/linear_regression/train_step.mlir -m small64 --input "
+      "models/linear_regression/train.h5 --repeat 3 --trace superstep");
+  const std::uint64_t tiles = trace.column("/program/used_tile").size();
+  const std::vector<std::uint64_t> compute = trace.column("/supersteps/compute_cycles"),
+                                   active = trace.column("/supersteps/active_tiles");
+  const std::uint64_t all = sum(compute) + sum(trace.column("/supersteps/exchange_cycles")) +
+                            sum(trace.column("/supersteps/sync_cycles"));
+  std::uint64_t few = 0;
+  for (std::size_t i = 0; i < compute.size(); ++i)
+    if (10 * active[i] < 9 * tiles) few += compute[i];
+  const std::vector<Insight> insights = trace.insights();
+  const Insight* idle = found(insights, "idle-tiles");
+  ASSERT_NE(idle, nullptr);
+  expect_words(*idle, fmt::format("{} % of device cycles", (200 * few + all) / (2 * all)));
+  EXPECT_EQ(found(TraceOf(even_program() + " --trace superstep").insights(), "idle-tiles"),
+            nullptr);
+}
+
+/// Bytes that each tile receives.
+std::vector<std::uint64_t> received_bytes(const TraceOf& trace) {
+  const std::size_t tiles = trace.column("/program/used_tile").size();
+  const std::vector<std::uint64_t> bytes = trace.column("/profiles/exchange/received_bytes");
+  std::vector<std::uint64_t> out(tiles);
+  for (const std::uint64_t profile : trace.column("/supersteps/exchange_profile"))
+    for (std::size_t i = 0; i < tiles; ++i) out[i] += bytes[profile * tiles + i];
+  return out;
+}
+
+TEST(InsightsOfTraces, FindATileThatReceivesFarMoreThanTheOthers) {
+  const TraceOf hot("models/order/top_k.mlir -m small64 --input random:1 --trace tile");
+  const std::vector<std::uint64_t> bytes = received_bytes(hot);
+  const auto most = std::ranges::max_element(bytes);
+  const double times = static_cast<double>(*most) * static_cast<double>(bytes.size()) /
+                       static_cast<double>(sum(bytes));
+  ASSERT_GE(times, 4);
+  const std::vector<Insight> insights = hot.insights();
+  const Insight* receiver = found(insights, "hot-receiver");
+  ASSERT_NE(receiver, nullptr);
+  const auto tile = static_cast<std::size_t>(most - bytes.begin());
+  expect_words(*receiver,
+               fmt::format("tile {} receives {} bytes, {:.1f} times",
+                           hot.column("/program/used_tile")[tile], grouped(*most), times));
+
+  const TraceOf even("models/digits_mlp/train_step.mlir -m small64 --input random:1 --trace tile");
+  const std::vector<std::uint64_t> of_even = received_bytes(even);
+  ASSERT_LT(std::ranges::max(of_even) * of_even.size(), 4 * sum(of_even));
+  EXPECT_EQ(found(even.insights(), "hot-receiver"), nullptr);
+}
+
+TEST(InsightsOfTraces, FindTheStepInWhichMemoryPeaksAndItsLargestTensor) {
+  const TraceOf trace("models/rows/argmax.mlir -m small64 --input random:1 --trace summary");
+  const std::vector<std::uint64_t> peaks = trace.column("/memory/liveness/peak_tile_bytes");
+  const std::uint64_t most = std::ranges::max(peaks);
+  const auto step = static_cast<std::uint64_t>(std::ranges::find(peaks, most) - peaks.begin());
+  const std::vector<std::uint64_t> bytes = trace.column("/program/variable/max_tile_bytes"),
+                                   always = trace.column("/program/variable/always_live"),
+                                   first = trace.column("/program/variable/first_step"),
+                                   last = trace.column("/program/variable/last_step");
+  std::uint64_t largest = 0;
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    if (always[i] != 0 || (first[i] <= step && (last[i] == 0 || step <= last[i])))
+      largest = std::max(largest, bytes[i]);
+  const std::vector<Insight> insights = trace.insights();
+  const Insight* peak = found(insights, "memory-peak");
+  ASSERT_NE(peak, nullptr);
+  expect_words(*peak, "memory peaks in " + trace.texts("/program/step/name")[step] + ": tile ");
+  expect_words(*peak, bytes_text(most) + " in use");
+  expect_words(*peak, "(" + bytes_text(largest) + " on the tile with most of it)");
+  EXPECT_EQ(found(TraceOf(even_program() + " --trace summary").insights(), "memory-peak"), nullptr);
+}
+
+/// Percent of the time of six workers that they wait for the busiest one of their tile in a step.
+double workers_wait(const TraceOf& trace) {
+  std::map<std::array<std::uint64_t, 3>, std::array<std::uint64_t, 6>> steps;
+  const std::vector<std::uint64_t> superstep = trace.column("/vertices/superstep"),
+                                   tile = trace.column("/vertices/tile"),
+                                   step = trace.column("/vertices/step"),
+                                   worker = trace.column("/vertices/worker"),
+                                   cycles = trace.column("/vertices/cycles");
+  for (std::size_t i = 0; i < cycles.size(); ++i)
+    steps[{superstep[i], tile[i], step[i]}].at(worker[i]) += cycles[i];
+  double slots = 0;
+  for (const auto& [where, busy] : steps)
+    slots += 6.0 * static_cast<double>(std::ranges::max(busy));
+  return 100 - 100 * static_cast<double>(sum(cycles)) / slots;
+}
+
+TEST(InsightsOfTraces, FindWorkersThatWaitForTheBusiestOneOfTheirTile) {
+  const TraceOf few(
+      "models/quickstart/affine.mlir -m tiny4 --input models/quickstart/affine_input.h5 --trace "
+      "vertex");
+  ASSERT_GT(workers_wait(few), 20);
+  const std::vector<Insight> insights = few.insights();
+  const Insight* workers = found(insights, "uneven-workers");
+  ASSERT_NE(workers, nullptr);
+  expect_words(*workers, fmt::format("{:.0f} % of the time of workers", workers_wait(few)));
+
+  const TraceOf all(even_program() + " --trace vertex");
+  ASSERT_LT(workers_wait(all), 20);
+  EXPECT_EQ(found(all.insights(), "uneven-workers"), nullptr);
 }
 
 }  // namespace
