@@ -229,7 +229,9 @@ void find_idle_tiles(const TraceSummary& t, const TraceFile* file, std::vector<I
 /// A tile that receives far more than the mean of those with a program.
 void find_hot_receiver(const TraceSummary& t, const TraceFile* file,
                        std::vector<Insight>& insights) {
-  if (!file || !file->has(kExchangePhases) || share(t.totals.exchange, device(t)) <= kMuch) return;
+  if (!file || !file->has(kExchangePhases) || t.tiles_used == 0 ||
+      share(t.totals.exchange, device(t)) <= kMuch)
+    return;
   std::vector<std::uint64_t> runs(file->rows(kExchangeProfiles));
   for (const ProfileNumbers& row : file->read(kProfileNumbers)) {
     if (row.exchange < runs.size()) ++runs[row.exchange];
@@ -237,10 +239,12 @@ void find_hot_receiver(const TraceSummary& t, const TraceFile* file,
   const std::vector<TileEntry> tiles = file->read(kUsedTiles);
   std::vector<std::uint64_t> received(tiles.size());
   const std::string column = std::string(kExchangePhases.group) + "/received_bytes";
-  for (std::size_t profile = 0; profile < runs.size(); ++profile) {
-    const auto bytes = file->read_wide<std::uint64_t>(column, profile, 1);
-    for (std::size_t i = 0; i < std::min(bytes.size(), received.size()); ++i)
-      received[i] += runs[profile] * bytes[i];
+  for (std::size_t first = 0; first < runs.size(); first += kProfileChunk) {
+    const std::uint64_t count = std::min<std::uint64_t>(kProfileChunk, runs.size() - first);
+    const auto bytes = file->read_wide<std::uint64_t>(column, first, count);
+    if (bytes.size() != count * tiles.size()) return;
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+      received[i % tiles.size()] += runs[first + i / tiles.size()] * bytes[i];
   }
   const std::uint64_t all = std::accumulate(received.begin(), received.end(), std::uint64_t{0});
   if (all == 0) return;
