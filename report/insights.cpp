@@ -217,7 +217,7 @@ void find_idle_tiles(const TraceSummary& t, const TraceFile* file, std::vector<I
   insights.push_back(
       {"idle-tiles",
        fmt::format(
-           "{} % of device cycles fewer than {} % of the tiles compute, most beginning with "
+           "for {} % of device cycles fewer than {} % of the tiles compute, most beginning with "
            "{} ({} cycles, {} of {} tiles on average)",
            percent(of_device), percent(kNearlyAll), name, grouped(most->second.cycles),
            most->second.active / most->second.cycles.value(), t.tiles_used),
@@ -354,12 +354,13 @@ void find_workers(const TraceSummary& t, const TraceFile* file, std::vector<Insi
   const std::string name = name_of_operation(*file, most->first);
   insights.push_back(
       {"uneven-workers",
-       fmt::format("{} % of the time of workers they wait for the busiest one of their tile in a "
-                   "step, most in {} (as if {:.1f} of {} worked)",
-                   percent(of_all), name,
-                   static_cast<double>(most->second.busy) * t.workers /
-                       static_cast<double>(most->second.slots),
-                   t.workers),
+       fmt::format(
+           "for {} % of the time of workers they wait for the busiest one of their tile in a "
+           "step, most in {} (as if {:.1f} of {} worked)",
+           percent(of_all), name,
+           static_cast<double>(most->second.busy) * t.workers /
+               static_cast<double>(most->second.slots),
+           t.workers),
        "more elements a tile: a larger batch, or fewer tiles (compare `--set grid.tiles=N`)", name,
        Cycles()});
 }
