@@ -1,11 +1,13 @@
 """Chromium without a window, driven over a pipe by its DevTools protocol; needs no package of Python."""
 
 import base64
+import importlib.util
 import json
 import os
 import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -14,6 +16,17 @@ def program():
     """The browser, or nothing where there is none."""
     names = [os.environ.get("CHROMIUM", ""), "chromium", "chromium-browser", "google-chrome"]
     return next((path for path in map(shutil.which, filter(None, names)) if path), None)
+
+
+def skip_without(*packages):
+    """Ends the test as skipped, and says why, where there is no Chromium or a Python package is missing."""
+    for name in packages:
+        if importlib.util.find_spec(name) is None:
+            print(f"Skipped: there is no Python package {name}")
+            sys.exit(77)
+    if program() is None:
+        print("Skipped: there is no chromium (apt-get install --no-install-recommends chromium)")
+        sys.exit(77)
 
 
 class Browser:

@@ -15,15 +15,9 @@ from pathlib import Path
 
 import browser
 
-try:
-    import h5py
-    import numpy as np
-except ImportError as missing:
-    print(f"Skipped: there is no Python package {missing.name}")
-    sys.exit(77)
-if browser.program() is None:
-    print("Skipped: there is no chromium (apt-get install --no-install-recommends chromium)")
-    sys.exit(77)
+browser.skip_without("h5py", "numpy")
+import h5py
+import numpy as np
 
 LINEAR = ["models/linear_regression/train_step.mlir", "-m", "tiny4", "--input", "models/linear_regression/train.h5"]
 CALLS = (1, 2, 40)

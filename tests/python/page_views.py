@@ -14,15 +14,9 @@ from pathlib import Path
 import browser
 import page_guide
 
-try:
-    import h5py
-    import numpy as np
-except ImportError as missing:
-    print(f"Skipped: there is no Python package {missing.name}")
-    sys.exit(77)
-if browser.program() is None:
-    print("Skipped: there is no chromium (apt-get install --no-install-recommends chromium)")
-    sys.exit(77)
+browser.skip_without("h5py", "numpy")
+import h5py
+import numpy as np
 
 MODULE = "models/linear_regression/train_step.mlir"
 LINEAR = [MODULE, "-m", "tiny4", "--input", "models/linear_regression/train.h5", "--repeat", "3"]
