@@ -236,4 +236,8 @@ void note_no_match(ViewTable& table, const ViewOptions& options) {
     table.notes = {fmt::format("Nothing here has a name like '{}'.", options.match)};
 }
 
+void note_no_supersteps(ViewTable& table) {
+  table.notes.emplace_back("It takes a trace of level superstep (`--trace superstep`).");
+}
+
 }  // namespace superstep

@@ -110,5 +110,7 @@ struct ReportView {
 [[nodiscard]] bool matches(const ViewOptions& options, const std::string& name);
 /// Says in place of its notes that no name is meant, where a pattern left a table without rows.
 void note_no_match(ViewTable& table, const ViewOptions& options);
+/// Says that the view needs supersteps, which the trace does not have.
+void note_no_supersteps(ViewTable& table);
 
 }  // namespace superstep

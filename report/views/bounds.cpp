@@ -60,7 +60,8 @@ std::vector<ViewTable> bounds_view(const ViewInput& input) {
                             "What tiles wait in a superstep is shared among all that the slowest "
                             "tile runs in it, by cycles."}};
   if (input.file.rows(kSupersteps) == 0) {
-    table.notes = {"It takes a trace of level superstep (`--trace superstep`)."};
+    table.notes.clear();
+    note_no_supersteps(table);
     return {std::move(table)};
   }
   struct Row {

@@ -103,8 +103,7 @@ std::vector<ViewTable> bsp_view(const ViewInput& input) {
                   machine->g, machine->l),
       "What BSP does not know: words take their time on the way, ports wait for one another, "
       "barriers for tiles far from them."};
-  if (rows == 0)
-    table.notes.push_back("It takes a trace of level superstep (`--trace superstep`).");
+  if (rows == 0) note_no_supersteps(table);
   return {std::move(table)};
 }
 

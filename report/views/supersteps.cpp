@@ -41,7 +41,7 @@ std::vector<ViewTable> supersteps_view(const ViewInput& input) {
         "the first that computes.");
     if (rows.empty()) note_no_match(table, input.options);
   } else {
-    table.notes.push_back("It takes a trace of level superstep (`--trace superstep`).");
+    note_no_supersteps(table);
   }
   for (const SuperstepRow& row : rows) {
     if (input.options.top != 0 && table.rows.size() == input.options.top) {

@@ -133,8 +133,7 @@ std::vector<ViewTable> tiles_view(const ViewInput& input) {
     table.add(std::uint64_t{tile}, of_tile.supersteps, of_tile.cycles, of_tile.cycles, share,
               of_sums("compute"), of_sums("wait_cycles"), share);
   }
-  if (rows == 0)
-    table.notes.push_back("It takes a trace of level superstep (`--trace superstep`).");
+  if (rows == 0) note_no_supersteps(table);
   if (sums.empty()) {
     table.notes.push_back(
         "How work is spread over all tiles takes a trace of level tile "
