@@ -1,7 +1,7 @@
 # Compiles the sources of the page of `superstep html` into the program. Its script is one function of all these files, in this order:
 # what they declare is theirs alone.
 set(page_scripts data format pen chart table state totals
-    summary timeline details flame operations heatmap tilemap memory scatter roofline prediction compare insights provenance search follow app)
+    summary timeline details flame operations workers heatmap tilemap memory scatter roofline prediction compare insights provenance search follow app)
 set(page_folder ${CMAKE_SOURCE_DIR}/report/page)
 set(script "(() => {\n\"use strict\";\n")
 foreach(name IN LISTS page_scripts)

@@ -1,8 +1,11 @@
 #include "report/counterparts.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <iterator>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -14,9 +17,10 @@
 namespace superstep {
 namespace {
 
-/// An operation of a program, and the group that a report books it on.
+/// An operation of a program, and the groups that a report books it on, by `kStepGroupings`.
 struct Operation {
-  std::string name, kind, type, python, group;
+  std::string name, kind, type, python;
+  std::array<std::string, std::size(kStepGroupings)> groups;
 };
 
 /// `dot_general.3.arrange` without its numbers, behind the opcode.
@@ -35,7 +39,7 @@ std::string kind_of(const FusedOperation& operation) {
 }
 
 /// All of a run's program, fused ones too, in its order.
-std::vector<Operation> program_of(const TraceSummary& trace, std::string_view by) {
+std::vector<Operation> program_of(const TraceSummary& trace) {
   std::map<std::string, std::string> types;
   for (const TensorInfo& tensor : trace.tensors) types.emplace(tensor.name, tensor.type.text());
   std::vector<Operation> program;
@@ -47,9 +51,13 @@ std::vector<Operation> program_of(const TraceSummary& trace, std::string_view by
     for (const FusedOperation& operation : operations) {
       if (!known.insert(operation.name).second) continue;
       const auto type = types.find(operation.name);
-      program.push_back({operation.name, kind_of(operation),
-                         type == types.end() ? "" : type->second, operation.source.python.text(),
-                         group_of(step, operation, by)});
+      program.push_back({operation.name,
+                         kind_of(operation),
+                         type == types.end() ? "" : type->second,
+                         operation.source.python.text(),
+                         {}});
+      std::ranges::transform(kStepGroupings, program.back().groups.begin(),
+                             [&](std::string_view by) { return group_of(step, operation, by); });
     }
   }
   return program;
@@ -79,12 +87,12 @@ Pairs pairs_by_order(const std::vector<Operation>& before, const std::vector<Ope
   });
 }
 
+using NameOf = std::function<const std::string&(const Operation&)>;
+
 /// By name of the later program, what has most operations of each other, each at most once; of
 /// equal ones those of one name, then the earlier.
-std::map<std::string, std::string> one_to_one(const Pairs& pairs,
-                                              const std::vector<Operation>& before,
-                                              const std::vector<Operation>& after,
-                                              std::string Operation::*name) {
+NamesBefore one_to_one(const Pairs& pairs, const std::vector<Operation>& before,
+                       const std::vector<Operation>& after, const NameOf& name) {
   struct Shared {
     std::string_view was, is;
     std::int64_t operations = 0;
@@ -92,7 +100,7 @@ std::map<std::string, std::string> one_to_one(const Pairs& pairs,
   };
   std::map<std::pair<std::string_view, std::string_view>, Shared> shared;
   for (std::size_t i = 0; i < pairs.size(); ++i) {
-    const std::string_view was = before[pairs[i].first].*name, is = after[pairs[i].second].*name;
+    const std::string_view was = name(before[pairs[i].first]), is = name(after[pairs[i].second]);
     ++shared.try_emplace({was, is}, Shared{was, is, 0, i}).first->second.operations;
   }
   std::vector<Shared> order;
@@ -100,7 +108,7 @@ std::map<std::string, std::string> one_to_one(const Pairs& pairs,
   std::ranges::sort(order, std::ranges::less{}, [](const Shared& both) {
     return std::tuple(-both.operations, both.was != both.is, both.first);
   });
-  std::map<std::string, std::string> found;
+  NamesBefore found;
   std::set<std::string_view> taken;
   for (const Shared& both : order) {
     if (found.contains(std::string(both.is)) || !taken.insert(both.was).second) continue;
@@ -113,8 +121,7 @@ std::map<std::string, std::string> one_to_one(const Pairs& pairs,
 /// whose Python lines are of one another.
 void add_moved(const std::vector<Operation>& before, const std::vector<Operation>& after,
                Pairs& pairs) {
-  const std::map<std::string, std::string> lines =
-      one_to_one(pairs, before, after, &Operation::python);
+  const NamesBefore lines = one_to_one(pairs, before, after, &Operation::python);
   std::vector<bool> was_paired(before.size()), is_paired(after.size());
   for (const auto& [a, b] : pairs) was_paired[a] = is_paired[b] = true;
   std::map<std::tuple<std::string_view, std::string_view, std::string_view>,
@@ -136,9 +143,8 @@ void add_moved(const std::vector<Operation>& before, const std::vector<Operation
 
 }  // namespace
 
-Counterparts counterparts(const TraceSummary& before, const TraceSummary& after,
-                          std::string_view by) {
-  const std::vector<Operation> was = program_of(before, by), is = program_of(after, by);
+Counterparts counterparts(const TraceSummary& before, const TraceSummary& after) {
+  const std::vector<Operation> was = program_of(before), is = program_of(after);
   Counterparts out;
   out.is_same_program =
       !after.program_sha256.empty() && before.program_sha256 == after.program_sha256;
@@ -146,8 +152,11 @@ Counterparts counterparts(const TraceSummary& before, const TraceSummary& after,
   if (!out.is_same_program) add_moved(was, is, pairs);
   out.operations_before = was.size();
   out.operations_after = is.size();
-  out.paired = pairs.size();
-  out.before = one_to_one(pairs, was, is, &Operation::group);
+  for (const auto& [a, b] : pairs) out.operations.emplace(is[b].name, was[a].name);
+  for (std::size_t by = 0; by < std::size(kStepGroupings); ++by)
+    out.groups[kStepGroupings[by]] = one_to_one(
+        pairs, was, is,
+        [by](const Operation& operation) -> const std::string& { return operation.groups[by]; });
   return out;
 }
 

@@ -66,14 +66,14 @@ struct Pair {
 };
 
 std::vector<Pair> pairs_of(const TraceSummary& before, const TraceSummary& after,
-                           const Counterparts& known, std::string_view by) {
+                           const NamesBefore& before_of, std::string_view by) {
   std::vector<Pair> pairs;
   std::map<std::string, OperationTotals> left;
   for (OperationTotals& group : operations_of(before, by)) left.emplace(group.name, group);
   for (OperationTotals& group : operations_of(after, by)) {
     Pair pair{.is = true};
-    const auto counterpart = known.before.find(group.name);
-    if (counterpart != known.before.end()) {
+    const auto counterpart = before_of.find(group.name);
+    if (counterpart != before_of.end()) {
       if (auto was = left.extract(counterpart->second)) {
         pair.was = true;
         pair.before = std::move(was.mapped());
@@ -91,8 +91,8 @@ std::vector<Pair> pairs_of(const TraceSummary& before, const TraceSummary& after
 std::vector<ViewTable> diff_tables(const TraceSummary& before, const TraceSummary& after,
                                    const ViewOptions& options) {
   const std::string& by = options.group_by;
-  const Counterparts known = counterparts(before, after, by);
-  std::vector<Pair> pairs = pairs_of(before, after, known, by);
+  const Counterparts known = counterparts(before, after);
+  std::vector<Pair> pairs = pairs_of(before, after, known.groups.at(by), by);
   std::erase_if(pairs, [&](const Pair& pair) {
     return pair.is_same() || (!(pair.is && matches(options, pair.after.name)) &&
                               !(pair.was && matches(options, pair.before.name)));
@@ -140,7 +140,7 @@ std::vector<ViewTable> diff_tables(const TraceSummary& before, const TraceSummar
     table.notes.push_back(fmt::format(
         "The programs differ: {} of {} operations before and {} after are paired, by their order, "
         "opcode, name without number, type and Python line. The others are new, or gone.",
-        known.paired, known.operations_before, known.operations_after));
+        known.operations.size(), known.operations_before, known.operations_after));
   return {parts_of(before, after), std::move(table)};
 }
 

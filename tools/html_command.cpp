@@ -38,10 +38,10 @@ ExitCode html_command(const Options& options, Answer& answer) {
   std::vector<NamedFile> inputs;
   for (const std::string& word : options.words()) inputs.push_back({"the trace", word});
   check_outputs(inputs, {{"--output", *output}});
-  std::vector<nlohmann::ordered_json> documents;
-  for (const std::string& word : options.words())
-    documents.push_back(page_document(TraceFile(word)));
-  const std::string page = page_html(documents);
+  const std::vector<std::string>& words = options.words();
+  const std::string page =
+      page_html(words.size() == 1 ? std::vector{page_document(TraceFile(words[0]))}
+                                  : page_documents(TraceFile(words[0]), TraceFile(words[1])));
   replace_file(*output, page);
   answer.print("Wrote {} ({} kB)\n", *output, (page.size() + 500) / 1000);
   answer.fields()["file"] = *output;

@@ -14,6 +14,10 @@ function forgetViews() {
   charts.clear();
   for (const view of listed()) view.section.replaceChildren();
 }
+function showNow(view) {
+  choose({ view: view.id });
+  announce(view.title);
+}
 function showView() {
   const view = listed().find((v) => v.id === state.view) || listed()[0];
   build(view);
@@ -26,6 +30,10 @@ function showView() {
   nav.scrollLeft = view.link.offsetLeft - (nav.clientWidth - view.link.offsetWidth) / 2;
   document.title = `${view.title} – ${run().report.module || "Superstep"}`;
 }
+/// The chosen operation becomes what it is in the other run.
+function chooseRun(i) {
+  if (i !== state.run) choose({ run: i, operation: run().counterpart("operation", state.operation) || "" });
+}
 function showHead() {
   const { report, doc } = run();
   document.getElementById("title").textContent = report.module || doc.file;
@@ -34,14 +42,14 @@ function showHead() {
   document.getElementById("banner").replaceChildren(...banners());
   const group = document.getElementById("runs");
   group.hidden = runs.length < 2;
-  group.replaceChildren(...runs.map((r, i) => h("button", { type: "button", title: r.doc.file, "aria-pressed": i === state.run ? "true" : "false", on: { click: () => choose({ run: i }) } }, `Run ${r.label}`)));
+  group.replaceChildren(...runs.map((r, i) => h("button", { type: "button", title: r.doc.file, "aria-pressed": i === state.run ? "true" : "false", on: { click: () => chooseRun(i) } }, `Run ${r.label}`)));
 }
 function makeViews() {
   const nav = document.getElementById("views"), sections = document.getElementById("sections");
   let group = "";
   listed().forEach((view, i) => {
     if (view.group !== group) nav.append(h("div", { class: "group", "aria-hidden": "true" }, (group = view.group)));
-    view.link = h("a", { href: `#view=${view.id}`, on: { click: (event) => { event.preventDefault(); choose({ view: view.id }); window.scrollTo(0, 0); } } }, view.title,
+    view.link = h("a", { href: `#view=${view.id}`, on: { click: (event) => { event.preventDefault(); showNow(view); window.scrollTo(0, 0); } } }, view.title,
       i < KEY_OF_VIEW.length && h("kbd", { "aria-hidden": "true" }, KEY_OF_VIEW[i]));
     view.section = h("section", { class: "view", id: `view-${view.id}`, "aria-labelledby": `title-${view.id}` });
     nav.append(view.link);
@@ -51,7 +59,7 @@ function makeViews() {
 function makeKeys() {
   const dialog = document.getElementById("keys");
   const keys = [["1 … 9, 0", "a view"], ["/", "search"], ["← →", "superstep before, next (with Shift: ten)"], ["Home, End", "first, last superstep"], ["+ −", "zoom in, out"],
-                ["Space", "play, pause"], ["c", "the call of this superstep"], ["↑ ↓", "on a map: tile before, next"], ["Enter", "in the flame graph: zoom in"], ["?", "these keys"]];
+                ["Space", "play, pause"], ["c", "the call of this superstep"], ["← → ↑ ↓", "on the chip: the next tile"], ["↑ ↓", "on tiles × supersteps: tile before, next"], ["Enter", "in the flame graph: zoom in"], ["?", "these keys"]];
   dialog.append(h("h2", { id: "keys-title" }, "Keys"), h("dl", {}, keys.map(([key, what]) => [h("dt", {}, h("kbd", {}, key)), h("dd", {}, what)])),
     h("button", { type: "button", on: { click: () => dialog.close() } }, "Close"));
   document.getElementById("help").addEventListener("click", () => dialog.showModal());
@@ -61,8 +69,7 @@ function makeKeys() {
     if (event.key === "/") document.getElementById("search").focus();
     else if (event.key === "?") dialog.showModal();
     else if (view && KEY_OF_VIEW.includes(event.key)) {
-      choose({ view: view.id });
-      announce(view.title);
+      showNow(view);
     } else if (!run().count || (event.key === " " && event.target.tagName !== "BODY" && event.target.id !== "main") || !["ArrowLeft", "ArrowRight", "+", "-", "=", " ", "c"].includes(event.key) || !timelineKeys(event)) return;
     event.preventDefault();
   });
@@ -84,8 +91,9 @@ function changed(keys) {
 }
 
 function start() {
-  const documents = JSON.parse(document.getElementById("documents").textContent);
+  const documents = JSON.parse(asWritten(document.getElementById("documents").textContent));
   runs = documents.map((doc, i) => new Run(doc, "AB"[i]));
+  if (runs.length > 1) pairUp(runs);
   state.run = runs.length - 1;
   makeViews();
   makeSearch();

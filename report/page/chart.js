@@ -8,7 +8,9 @@ class Chart {
   /// table() a Table, legend, tools, describe() a sentence for those who do not see it.
   constructor(spec) {
     this.spec = spec;
-    this.canvas = h("canvas", { role: "img", tabindex: 0, class: spec.at ? "grabs" : "", "aria-label": spec.title });
+    // Keys of an image would be those of the screen reader.
+    const role = spec.keys ? { role: "application", "aria-roledescription": "chart", tabindex: 0 } : { role: "img" };
+    this.canvas = h("canvas", { ...role, class: spec.at ? "grabs" : "", "aria-label": spec.title });
     this.tip = h("div", { class: "tip", hidden: true });
     this.print = h("div", { class: "drawing" });
     this.element = h("figure", { class: "panel chart" },
@@ -24,11 +26,10 @@ class Chart {
   }
   alternative() {
     if (!this.spec.table) return [];
-    const details = h("details", { class: "alternative" }, h("summary", {}, "The same as a table"));
+    const place = h("div"), details = h("details", { class: "alternative" }, h("summary", {}, "The same as a table"), place);
     this.refreshTable = () => {
       if (!details.open) return;
-      if (details.lastChild.tagName !== "SUMMARY") details.lastChild.remove();
-      details.append(this.spec.table().element);
+      replaceWithin(place, this.spec.table().element);
     };
     details.addEventListener("toggle", this.refreshTable);
     return details;
@@ -110,7 +111,7 @@ class Chart {
   showTip(found, x, y) {
     this.tip.hidden = !found;
     if (!found) return;
-    this.tip.textContent = found.text;
+    this.tip.textContent = found.text.split("\n").map(brief).join("\n");
     const right = x > this.canvas.clientWidth / 2;
     this.tip.style.left = right ? "auto" : `${x + 14}px`;
     this.tip.style.right = right ? `${this.canvas.clientWidth - x + 14}px` : "auto";
@@ -142,6 +143,18 @@ function verticalAxis(pen, { left, right, top, bottom, most, text, count = 4 }) 
     pen.line([[left, y], [right, y]], { stroke: "line" });
     pen.text(left - 6, y + 4, rounded(text(t)), { anchor: "end" });
   }
+}
+
+/// A bar of 22 pixels with its name, where there is room for it; on a panel where the fill is a strong one.
+function drawLabelled(pen, x, y, width, name, fill, opacity = 1) {
+  pen.rect(x, y, Math.max(0.6, width - 1), 22, { fill, opacity });
+  if (width <= 34) return;
+  const text = fitted(name, width - 12, 11.5, 400);
+  if (text && PATTERNS[fill]) {
+    measure.font = `11.5px ${FONT}`;
+    pen.rect(x + 3, y + 3, measure.measureText(text).width + 6, 16, { fill: "panel", opacity: 0.88 });
+  }
+  pen.text(x + 6, y + 15, text, { fill: "ink", size: 11.5 });
 }
 
 /// The scale of a metric from 0 to `most`, at the top.

@@ -1,11 +1,14 @@
 // V10: two runs, the first before and the second after: what moved, by how much, and whether it got worse.
 
-/// Rows of both runs by name: {name, a, b}, where one of the two may be missing.
-function paired(before, after) {
-  const rows = new Map();
-  for (const [side, list] of [["a", before], ["b", after]])
-    for (const row of list) rows.set(row.name, { name: row.name, ...rows.get(row.name), [side]: row });
-  return [...rows.values()];
+/// Rows of both runs: {name, was, a, b}, where one of the two may be missing; `before` is the name in A of a row of B, and `was` that where it is another.
+function paired(listA, listB, before) {
+  const left = new Map(listA.map((row) => [row.name, row]));
+  const rows = listB.map((b) => {
+    const a = left.get(before(b.name));
+    if (a) left.delete(a.name);
+    return { name: b.name, was: a && a.name !== b.name ? a.name : "", a, b };
+  });
+  return [...rows, ...Array.from(left.values(), (a) => ({ name: a.name, was: "", a }))];
 }
 const moved = (row, value) => (row.b ? value(row.b) : 0) - (row.a ? value(row.a) : 0);
 const onlyIn = (row) => (row.a && row.b ? "" : `only ${row.a ? "A" : "B"}`);
@@ -71,18 +74,33 @@ function addedUp(rows) {
   const sums = new Map();
   for (const row of rows) {
     const sum = sums.get(row.name);
-    sums.set(row.name, sum ? Object.fromEntries(Object.entries(row).map(([key, n]) => [key, key === "name" ? n : sum[key] + n])) : row);
+    sums.set(row.name, sum ? Object.fromEntries(Object.entries(row).map(([key, n]) => [key, typeof n === "string" ? n : sum[key] + n])) : row);
   }
   return [...sums.values()];
 }
-const stepsByName = (r) => addedUp(r.steps.map(({ name, kindName, sums: { compute_cycles, exchange_cycles, sync_cycles } }) => ({
-  name: `${name} (${kindName})`, compute_cycles, exchange_cycles, sync_cycles, device: compute_cycles + exchange_cycles + sync_cycles })));
-const tensorsByName = (r) => addedUp(r.table("/program/variable").rows().map((row) => ({ name: `${row.name}: ${row.type}`, bytes: row.bytes })));
+/// The name in A of a step or tensor of B: that of the operation that it begins with, and what follows; or its own where it is of none.
+function nameBefore(kind, name) {
+  for (let end = name.length; end > 0; end = name.lastIndexOf(".", end - 1)) {
+    if (!runs[1].operationsAlone.has(name.slice(0, end))) continue;
+    const was = runs[1].counterpart(kind, name.slice(0, end));
+    return was === undefined ? undefined : was + name.slice(end);
+  }
+  return name;
+}
+function stepBefore(title) {
+  const end = title.lastIndexOf(" ("), was = nameBefore("operation", title.slice(0, end));
+  return was === undefined ? undefined : was + title.slice(end);
+}
+const stepTitle = ({ name, kindName }) => `${name} (${kindName})`;
+const stepsByName = (r) => addedUp(r.steps.map(({ sums: { compute_cycles, exchange_cycles, sync_cycles }, ...step }) => ({
+  name: stepTitle(step), compute_cycles, exchange_cycles, sync_cycles, device: compute_cycles + exchange_cycles + sync_cycles })));
+const tensorsByName = (r) => addedUp(r.table("/program/variable").rows().map(({ name, type, bytes }) => ({ name, type, bytes })));
+const typesOf = ({ a, b }) => [...new Set([a, b].filter(Boolean).map(({ type }) => type))].join(" → ");
 const deviceOf = (row) => row.device;
 /// Pairs as a table, those first that moved most.
-function pairsTable(what, pairs, value, columns) {
-  const caption = `${what}, what moved most first`, by = (row) => Math.abs(moved(row, value));
-  return new Table({ caption, label: caption, filter: true, page: 25, columns, rows: pairs.sort((p, q) => by(q) - by(p) || p.name.localeCompare(q.name)) });
+function pairsTable(what, pairs, value, [name, ...columns]) {
+  const caption = `${what}, what moved most first`, by = (row) => Math.abs(moved(row, value)), wasNamed = pairs.some((row) => row.was);
+  return new Table({ caption, label: caption, filter: true, page: 25, columns: [name, ...(wasNamed ? [{ name: "was", title: "In A" }] : []), ...columns], rows: pairs.sort((p, q) => by(q) - by(p) || p.name.localeCompare(q.name)) });
 }
 const partsMoved = () => ["compute", "exchange", "sync"].map((part) => movedColumn(part, "cycle", (row) => row[`${part}_cycles`]));
 
@@ -106,6 +124,12 @@ function drawBothMemories(pen, width, height) {
   for (const t of ticks(0, tiles - 1, width / 100)) if (t === Math.round(t)) pen.text(box.x + (box.w * (t + 0.5)) / tiles, height - 8, String(t), { anchor: "middle" });
 }
 
+function tilesTableOfBoth() {
+  const totals = runs.map((r) => tileTotals(r)), rows = Array.from({ length: Math.max(...runs.map((r) => r.report.tiles)) }, (_, tile) => (
+    { name: String(tile), tile, ...Object.fromEntries(totals.flatMap((values, i) => (tile < values.length ? [["ab"[i], { bytes: values[tile] }]] : []))) }));
+  return new Table({ caption: "Bytes of both runs on each tile", rows, sort: "moved", columns: [number("tile", "Tile", undefined, { text: (row) => row.name }), ...pairColumns("All", "B", (row) => row.bytes)] });
+}
+
 /// Which runs these are, and what makes comparing them hard.
 function runNotes(operations) {
   const note = (text) => h("div", { class: "banner", role: "note" }, text), [a, b] = runs;
@@ -117,16 +141,25 @@ function runNotes(operations) {
       `Of ${counted(operations.length, "operation")} ${grouped(lacking("b"))} are only in A, ${grouped(lacking("a"))} only in B.`)];
 }
 
+/// Numbers of the machine that are not the same, or only of one.
+function machinesTable() {
+  const rows = paired(...runs.map((r) => r.table("/machine/parameter").rows()), (name) => name).filter(({ a, b }) => a?.value !== b?.value);
+  const of = (side) => ({ value: (row) => row[side]?.value ?? NaN, text: (row) => (row[side] ? few(row[side].value) : "–") });
+  return rows.length > 0 && new Table({ caption: "Numbers that are not the same", label: "Machines", rows, columns: [
+    { name: "name", title: "Key" }, number("a", "A", undefined, of("a")), number("b", "B", undefined, of("b")), { name: "unit", title: "Unit", value: ({ a, b }) => (a || b).unit }] });
+}
+
 views.push({
   id: "compare", title: "Compare", group: "Two runs", needs: ["device"],
   hint: "Run A, the first trace, is before; run B is after. ✗ is worse, ✓ is better; what has neither sign has no better or worse. The other views show the run that is chosen above.",
   make() {
     const panel = (title, table) => h("div", { class: "panel" }, h("h3", {}, title), table.element), onAll = (row) => row.all, size = (row) => row.bytes;
-    const operations = paired(...runs.map(operationRows)), steps = paired(...runs.map(stepsByName)), memory = paired(...runs.map(categoriesOf));
-    const tensors = paired(...runs.map(tensorsByName)), toOperation = (row) => choose({ view: "operations", operation: row.name });
+    const operations = paired(...runs.map(operationRows), (name) => runs[1].counterpart("operation", name)), steps = paired(...runs.map(stepsByName), stepBefore);
+    const memory = paired(...runs.map(categoriesOf), (name) => name), tensors = paired(...runs.map(tensorsByName), (name) => nameBefore("alone", name));
+    const machines = machinesTable(), toOperation = (row) => choose({ view: "operations", run: row.b ? 1 : 0, operation: row.name });
     return [
       runNotes(operations),
-      panel("Totals", totalsTable()),
+      panel("Totals", totalsTable()), machines && panel("Machines", machines),
       new Chart({ title: "Both runs on one scale", height: 182, draw: drawBothRuns, legend: legend(PHASE_LEGEND),
         describe: () => runs.map((r) => `run ${r.label} ${grouped(r.report.cycles.device)} device cycles`).join(", ") }).element,
       movesChart("Operations that moved most", operations, deviceOf, "device cycles").element,
@@ -135,9 +168,9 @@ views.push({
         movedColumn("work", "tile cycle", (row) => row.work, { detail: true }), movedColumn("exchanged", "B", size, { detail: true })])),
       panel("Steps", pairsTable("Steps", steps, deviceOf, [{ name: "name", title: "Step" }, ...pairColumns("Device", "cycle", deviceOf), ...partsMoved()])),
       new Chart({ title: "Memory of both runs by tile", height: 200, draw: drawBothMemories, legend: legend([["Run A, dashed", "exchange"], ["Run B", "in"]]),
-        describe: () => runs.map((r) => `run ${r.label} holds ${bytes(r.report.memory.worst_tile_bytes)} on its fullest tile`).join(", ") }).element,
+        table: tilesTableOfBoth, describe: () => runs.map((r) => `run ${r.label} holds ${bytes(r.report.memory.worst_tile_bytes)} on its fullest tile`).join(", ") }).element,
       panel("Memory", pairsTable("Categories on all tiles", memory, onAll, [
         { name: "name", title: "Category" }, ...pairColumns("All tiles", "B", onAll), movedColumn("most on a tile", "B", (row) => row.most)])),
-      panel("Tensors", pairsTable("Tensors", tensors, size, [{ name: "name", title: "Tensor" }, ...pairColumns("All tiles", "B", size)]))];
+      panel("Tensors", pairsTable("Tensors", tensors, size, [{ name: "name", title: "Tensor" }, { name: "type", title: "Type", value: typesOf }, ...pairColumns("All tiles", "B", size)]))];
   },
 });

@@ -65,8 +65,11 @@ class Run {
     this.usedTiles = this.table("/program").get("used_tile");
     this.tileIndex = new Map(Array.from(this.usedTiles, (tile, i) => [tile, i]));
     this.operationNames = this.table("/program/operation").get("name");
+    this.operationsAlone = new Set([...this.operationNames, ...this.table("fused").get("name")]);
     this.steps = this.readSteps();
     this.memoryByCategory = this.table("/memory").get("bytes").map(unpack);
+    this.counterparts = new Map();
+    this.traffic = [];  // by row of `distinct`, as the timeline comes to know it
     this.profiles = {};
     for (const [kind, columns] of Object.entries(doc.profiles))
       for (const [name, rows] of Object.entries(columns)) this.profiles[`${kind}/${name}`] = { rows, known: new Map() };
@@ -104,18 +107,24 @@ class Run {
       out.push({ step: table.get("step")[i], cycles: table.get("cycles")[i], runs: table.get("runs")[i] });
     return out;
   }
+  /// Whether the page has all supersteps of the run.
+  get complete() { return this.count > 0 && this.count === this.report.supersteps; }
   get hasTiles() { return Object.keys(this.profiles).length > 0; }
   /// A row of used tiles of a superstep, or nothing where the page or the trace has none.
-  tiles(column, s) {
+  tiles(column, s) { return this.tileRow(column, this.profileOf(column, s)); }
+  profileOf(column, s) { return this.value(column.startsWith("compute") ? "compute_profile" : "exchange_profile", s); }
+  /// The same by its number, which many supersteps may have.
+  tileRow(column, number) {
     const profile = this.profiles[column];
     if (!profile) return null;
-    const number = this.value(column.startsWith("compute") ? "compute_profile" : "exchange_profile", s);
     if (!profile.known.has(number)) {
       const text = profile.rows[number];
       profile.known.set(number, text ? unpack(text) : null);
     }
     return profile.known.get(number);
   }
+  /// What a name of this run is in the other: of an operation, of one alone, or of a group of them; nothing where only this run has it.
+  counterpart(kind, name) { return this.counterparts.get(kind)?.get(name); }
   stepName(number) { return number < this.steps.length ? this.steps[number].name : "control"; }
   parameter(name) {
     const table = this.table("/machine/parameter");
@@ -124,4 +133,13 @@ class Run {
   }
   get limit() { return this.report.memory.tile_bytes; }
   meaning(path) { return (this.doc.meanings[path] || ["", ""])[1]; }
+}
+
+/// Lets each run know what its names are in the other; the documents have it as `report diff` does.
+function pairUp([before, after]) {
+  for (const [kind, names] of Object.entries(after.doc.counterparts)) {
+    const pairs = Object.entries(names);
+    after.counterparts.set(kind, new Map(pairs));
+    before.counterparts.set(kind, new Map(pairs.map(([is, was]) => [was, is])));
+  }
 }

@@ -40,6 +40,8 @@ const flat = (node) => [node, ...node.children.flatMap(flat)];
 
 function flameView(view) {
   let root, top, cursor, boxes = [];
+  const beyond = beyondOther("operation", operationRows);
+  const moved = (node) => (beyond && node.kind === "operation" && node.name !== "control" ? beyond(node.name) : null);
   const toZoom = () => { top = cursor = flat(root).find((node) => node.id === state.zoom) || root; };
   const grow = () => {
     root = programTree(state.weight);
@@ -69,13 +71,8 @@ function flameView(view) {
       layout(width);
       for (const { node, x, w, y } of boxes) {
         const step = fills[node.kind];
-        pen.rect(x, y, Math.max(0.6, w - 1), 22, { fill: step || (node.kind === "operation" ? "accent-soft" : "line"), opacity: state.operation && !matches(node) && step ? 0.35 : 1 });
-        const text = fitted(node.name, w - 12, 11.5, 400);
-        if (text && step && w > 34) {
-          measure.font = `11.5px ${FONT}`;
-          pen.rect(x + 3, y + 3, measure.measureText(text).width + 6, 16, { fill: "panel", opacity: 0.88 });
-        }
-        if (w > 34) pen.text(x + 6, y + 15, node.name, { fill: "ink", size: 11.5, max: w - 12 });
+        const fill = step || (node.kind === "operation" ? "accent-soft" : "line");
+        drawLabelled(pen, x, y, w, MARKS[moved(node)?.style || ""] + node.name, fill, state.operation && !matches(node) && step ? 0.35 : 1);
         if (matches(node) || node === cursor) pen.rect(x + 0.75, y + 0.75, Math.max(1, w - 2.5), 20.5, { stroke: "mark", width: node === cursor ? 2 : 1.2 });
       }
     },
@@ -105,6 +102,7 @@ function flameView(view) {
   });
   function describe(node) {
     return `${pathOf(node).join(" › ")}\n${grouped(node.weight)} ${WEIGHTS[state.weight][1]}, ${percent(node.weight, root.weight)}` +
+      (moved(node) ? `\nΔ to run ${other().label}: ${moved(node).text} device cycles in the run` : "") +
       (node.step ? `\nruns ${grouped(node.step.sums.runs)} times` : "") +
       (node.step?.fused || []).map(({ name, share, python }) => `\n${percent(share, 1, 0)} ${name}${python && `, ${fileName(python)}`}`).join("");
   }

@@ -9,30 +9,37 @@ const METRICS = {
 };
 const metric = () => METRICS[state.metric] || METRICS.compute;
 const HEAT = { left: 52, top: 34, bottom: 22 };
-const heat = { most: 1 };
+const heat = { most: 1, key: "", image: null };
 
+/// For each of so many columns of pixels what `make` gives of the numbers of its rows of tiles, once for columns with the same ones: programs repeat.
+function columnsOfWindow(columns, make) {
+  const r = run(), count = state.to - state.from, numbers = Array.from({ length: columns }, () => new Set()), known = new Map();
+  for (let s = state.from; s < state.to; ++s) numbers[Math.floor(((s - state.from) * columns) / count)].add(r.profileOf(metric()[2], s));
+  return numbers.map((of) => {
+    const key = [...of].sort().join();
+    if (!known.has(key)) known.set(key, make(of));
+    return known.get(key);
+  });
+}
 function heatImage(columns, lines) {
+  const key = [state.run, metric()[2], state.from, state.to, columns, lines].join();
+  if (heat.key === key) return heat.image;
   const r = run(), tiles = r.usedTiles.length, image = document.createElement("canvas");
+  const line = Array.from({ length: tiles }, (_, i) => Math.floor((i * lines) / tiles));
+  const greatest = columnsOfWindow(columns, (numbers) => {
+    const out = new Float64Array(lines).fill(-1);
+    for (const number of numbers) r.tileRow(metric()[2], number)?.forEach((value, i) => { if (value > out[line[i]]) out[line[i]] = value; });
+    return out;
+  });
+  const most = greatest.reduce((a, values) => values.reduce((p, q) => Math.max(p, q), a), 1);
   image.width = columns;
   image.height = lines;
-  const context = image.getContext("2d"), data = context.createImageData(columns, lines), count = state.to - state.from;
-  const cells = new Float64Array(columns * lines).fill(-1);
-  heat.most = 1;
-  for (let s = state.from; s < state.to; ++s) {
-    const values = r.tiles(metric()[2], s);
-    if (!values) continue;
-    const column = Math.min(columns - 1, Math.floor(((s - state.from) * columns) / count));
-    for (let i = 0; i < tiles; ++i) {
-      const at = Math.min(lines - 1, Math.floor((i * lines) / tiles)) * columns + column;
-      if (values[i] > cells[at]) cells[at] = values[i];
-      if (values[i] > heat.most) heat.most = values[i];
-    }
-  }
-  cells.forEach((value, i) => {
-    const [red, green, blue] = value < 0 ? [200, 200, 205] : scaleColor(value / heat.most);
-    data.data.set([red, green, blue, 255], 4 * i);
-  });
+  const context = image.getContext("2d"), data = context.createImageData(columns, lines);
+  greatest.forEach((values, c) => values.forEach((value, l) => {
+    data.data.set([...(value < 0 ? [200, 200, 205] : scaleColor(value / most)), 255], 4 * (l * columns + c));
+  }));
   context.putImageData(data, 0, 0);
+  Object.assign(heat, { most, key, image });
   return image;
 }
 function heatBox(width, height) {
@@ -67,21 +74,21 @@ function drawHeat(pen, width, height) {
 function drawTileRow(pen, width, height) {
   const r = run(), box = heatBox(width, height), count = state.to - state.from, used = r.tileIndex.get(state.tile), [, unit, column] = metric();
   if (used === undefined) return pen.text(box.x, 50, `Tile ${state.tile} has no program.`, { size: 13 });
-  const columns = Math.min(count, Math.floor(box.w)), own = new Float64Array(columns), most = new Float64Array(columns), critical = new Set();
-  for (let s = state.from; s < state.to; ++s) {
-    const values = r.tiles(column, s), c = Math.floor(((s - state.from) * columns) / count);
-    if (r.value("critical_tile", s) === state.tile) critical.add(c);
-    if (!values) continue;
-    own[c] = Math.max(own[c], values[used]);
-    most[c] = values.reduce((a, b) => Math.max(a, b), most[c]);
-  }
+  const columns = Math.max(1, Math.min(count, Math.floor(box.w))), critical = new Set();
+  for (let s = state.from; s < state.to; ++s)
+    if (r.value("critical_tile", s) === state.tile) critical.add(Math.floor(((s - state.from) * columns) / count));
+  const of = columnsOfWindow(columns, (numbers) => {
+    const rows = Array.from(numbers, (number) => r.tileRow(column, number)).filter(Boolean);
+    return { own: rows.reduce((a, values) => Math.max(a, values[used]), 0), most: rows.reduce((a, values) => values.reduce((p, q) => Math.max(p, q), a), 0) };
+  });
+  const own = of.map((c) => c.own), most = of.map((c) => c.most);
   const top = most.reduce((a, b) => Math.max(a, b), 1), y = (n) => box.y + box.h - (box.h * n) / top, w = box.w / columns;
   verticalAxis(pen, { left: box.x, right: box.x + box.w, top: box.y, bottom: box.y + box.h, most: top, text: (n) => short(n), count: 3 });
   pen.text(box.x, 16, `Tile ${state.tile}: ${metric()[0].toLowerCase()} (${unit}); the line is the tile with most`, { fill: "ink", max: box.w });
   own.forEach((n, i) => {
     pen.rect(box.x + i * w, y(n), Math.max(0.8, w - (w > 4 ? 1 : 0)), box.y + box.h - y(n), { fill: critical.has(i) ? "mark" : "compute" });
   });
-  pen.line(Array.from(most).flatMap((n, i) => [[box.x + i * w, y(n)], [box.x + (i + 1) * w, y(n)]]), { stroke: "ink", width: 1.2 });
+  pen.line(most.flatMap((n, i) => [[box.x + i * w, y(n)], [box.x + (i + 1) * w, y(n)]]), { stroke: "ink", width: 1.2 });
 }
 
 function tileTable() {
@@ -122,7 +129,7 @@ const withoutTiles = () => tableWhenSuperstep("This trace has no supersteps.") |
 
 views.push({
   id: "heatmap", title: "Tiles × supersteps", group: "Time", needs: ["tile", "metric", "run"],
-  hint: "Each column is a superstep of the timeline's window, each row a tile with a program. Choose a place for its tile and superstep. Where several share a pixel the greatest counts; grey is not in the page.",
+  hint: "Each column is a superstep of the timeline's window, each row a tile with a program. Choose a place for its tile and superstep. Where several share a pixel the greatest counts; grey are visits to the host, and what is not in the page.",
   make() {
     const without = withoutTiles();
     if (without) return without;
@@ -134,7 +141,7 @@ views.push({
         if (x < box.x || x >= box.x + box.w || y < box.y || y >= box.y + box.h) return null;
         const s = state.from + Math.floor(((x - box.x) / box.w) * (state.to - state.from)), i = Math.floor(((y - box.y) / box.h) * r.usedTiles.length);
         const values = r.tiles(metric()[2], s);
-        return { text: `Tile ${r.usedTiles[i]}, superstep ${s}\n${r.stepName(r.value("step", s))}\n${metric()[0]}: ${values ? `${grouped(values[i])} ${metric()[1]}` : "not in the page"}`,
+        return { text: `Tile ${r.usedTiles[i]}, superstep ${s}\n${r.stepName(r.value("step", s))}\n${metric()[0]}: ${values ? `${grouped(values[i])} ${metric()[1]}` : "none, or not in the page"}`,
                  choose: () => choose({ tile: r.usedTiles[i], superstep: s }) };
       },
     });
@@ -143,7 +150,7 @@ views.push({
     this.critical = h("div", { class: "panel" }, criticalPanel());
     const controls = stepControls();
     controls.prepend(picker("Show", "metric", Object.entries(METRICS).map(([key, [title]]) => [key, title])));
-    return [controls, chart.element, row.element, this.critical];
+    return [controls, chart.element, row.element, hasWorkers() && workersChart().element, this.critical];
   },
   update(changed) { if (this.critical && changed.has("tile")) this.critical.replaceChildren(criticalPanel()); },
 });

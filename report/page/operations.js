@@ -15,10 +15,22 @@ function operationRows(of = run()) {
 }
 const BEGUN = "in the supersteps that an operation begins";
 
+/// By name: device cycles beyond those of its counterpart in the other run, of two, and as a text with its mark; `rowsOf` a run are the rows of a kind.
+function beyondOther(kind, rowsOf) {
+  if (runs.length < 2) return null;
+  const [here, there] = [run(), other()].map((r) => new Map(rowsOf(r).map((row) => [row.name, row.device])));
+  return (name) => {
+    const before = there.get(run().counterpart(kind, name)), by = (here.get(name) || 0) - (before ?? 0), style = verdict(by, 1);
+    return { by, style, text: MARKS[style] + (before === undefined ? `only ${run().label}` : signed(by)) };
+  };
+}
+function deltaColumn(kind, rowsOf) {
+  const beyond = beyondOther(kind, rowsOf);
+  return beyond ? [number("delta", `Δ to ${other().label}`, "cycle", { value: ({ name }) => beyond(name).by, style: ({ name }) => beyond(name).style, text: ({ name }) => beyond(name).text })] : [];
+}
+
 function operationsTable() {
   const rows = operationRows(), whole = run().report.cycles.device || 1, most = Math.max(1, ...rows.map((row) => row.device));
-  const before = runs.length > 1 ? new Map(operationRows(other()).map((row) => [row.name, row])) : null;
-  const delta = (row) => (before.has(row.name) ? row.device - before.get(row.name).device : row.device);
   return new Table({
     caption: `Cycles are of the critical path; work and balance are of all tiles, ${BEGUN}`, label: "Operations", sort: "device", filter: true, page: 100, rows,
     chosen: (row) => row.name === state.operation,
@@ -26,7 +38,7 @@ function operationsTable() {
       { name: "name", title: "Operation", choose: (row) => choose({ operation: row.name === state.operation ? "" : row.name }) },
       number("device", "Device", "cycle", { bar: (row) => row.device / most }),
       number("share", "Of device", "%", { value: (row) => (100 * row.device) / whole, text: (row) => decimal((100 * row.device) / whole, 1) }),
-      ...(before ? [number("delta", `Δ to ${other().label}`, "cycle", { value: delta, text: (row) => MARKS[verdict(delta(row), 1)] + (before.has(row.name) ? signed(delta(row)) : `only ${run().label}`), style: (row) => verdict(delta(row), 1) })] : []),
+      ...deltaColumn("operation", operationRows),
       number("compute_cycles", "Compute", "cycle"), number("exchange_cycles", "Exchange", "cycle"), number("sync_cycles", "Sync", "cycle"),
       number("host_cycles", "Host", "cycle"), number("supersteps", "Supersteps", undefined, { detail: true }), number("runs", "Runs"), 
       number("work", "Work", "tile cycle", { detail: true, meaning: `Compute cycles of all tiles, ${BEGUN}` }),
@@ -41,15 +53,16 @@ function operationsTable() {
 
 /// What operations can be added up by; but for the first, fused ones have their shares.
 const GROUPINGS = { operation: "Operation", opcode: "StableHLO operation", python: "Python line", source: "Line of the module" };
+const groupRows = (of, by) => of.table(`by_${by}`).rows().map((row) => ({ ...row, device: row.compute_cycles + row.exchange_cycles + row.sync_cycles }));
 function groupsTable(by) {
-  const whole = run().report.cycles.device || 1, rows = run().table(`by_${by}`).rows();
-  for (const row of rows) row.device = row.compute_cycles + row.exchange_cycles + row.sync_cycles;
+  const whole = run().report.cycles.device || 1, rows = groupRows(run(), by);
   const most = Math.max(1, ...rows.map((row) => row.device));
   return new Table({
     caption: "Cycles of the critical path; operations that are fused in a step share its cycles, as in reports", label: `By ${GROUPINGS[by]}`, sort: "device", filter: true, page: 100, rows,
     columns: [
       { name: "name", title: GROUPINGS[by] }, number("device", "Device", "cycle", { bar: (row) => row.device / most }),
       number("share", "Of device", "%", { value: (row) => (100 * row.device) / whole, text: (row) => decimal((100 * row.device) / whole, 1) }),
+      ...deltaColumn(by, (of) => groupRows(of, by)),
       number("compute_cycles", "Compute", "cycle"), number("exchange_cycles", "Exchange", "cycle"), number("sync_cycles", "Sync", "cycle"), number("host_cycles", "Host", "cycle"),
       number("supersteps", "Supersteps"), number("runs", "Runs"), number("flops", "FLOP")] });
 }

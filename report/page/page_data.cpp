@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/counterparts.h"
 #include "report/insights.h"
 #include "report/json_text.h"
 #include "report/page/encoding.h"
@@ -192,6 +193,33 @@ ordered_json profile_columns(const TraceFile& trace, const Supersteps& superstep
   return out;
 }
 
+/// What workers do, in the first supersteps of which all fits.
+ordered_json worker_columns(const TraceFile& trace, std::uint64_t most_bytes) {
+  NamedNumbers out;
+  std::uint64_t bytes = 0, begin = 0, rows = 0;  // begin: of the last superstep
+  const std::uint64_t count = trace.rows(kVertices);
+  const auto is_full = [&] { return bytes * 4 / 3 >= most_bytes; };
+  for (std::uint64_t first = 0; first < count && !is_full(); first += kSuperstepChunk) {
+    for (const VertexRow& row :
+         trace.read(kVertices, first, std::min(kSuperstepChunk, count - first))) {
+      if (is_full()) break;
+      if (rows > 0 && row.superstep != out.front().second.back()) begin = rows;
+      bytes += append(out, {{"superstep", row.superstep},
+                            {"tile", row.tile},
+                            {"worker", row.worker},
+                            {"step", row.step},
+                            {"vertex_type", row.vertex_type ? *row.vertex_type : UINT64_MAX},
+                            {"start_cycle", row.begin},
+                            {"cycles", row.length},
+                            {"instructions", row.instructions.all}});
+      ++rows;
+    }
+  }
+  if (rows < count)
+    for (auto& [name, numbers] : out) numbers.resize(begin);
+  return packed_columns(out);
+}
+
 template <class... Tables>
 ordered_json tables(const TraceFile& trace, const Tables&... table) {
   ordered_json out = ordered_json::object();
@@ -295,7 +323,7 @@ ordered_json page_document(const TraceFile& trace, const PageLimits& limits) {
   out["machine_origin"] = text.empty() ? "" : text.front().origin;
   out["meanings"] = meanings();
   out["tables"] = tables(trace, kTilePlaces, kParameters, kUsedTiles, kOperations, kSteps,
-                         kVariables, kStreams, kLiveness);
+                         kVertexTypes, kVariables, kStreams, kLiveness);
   out["tables"]["/memory"] = memory_columns(trace);
   out["tables"]["step_sums"] = step_sums(summary);
   out["tables"]["fused"] = fused_columns(summary);
@@ -314,6 +342,7 @@ ordered_json page_document(const TraceFile& trace, const PageLimits& limits) {
   out["tables"]["distinct"] = packed_columns(supersteps.distinct);
   out["tables"]["distinct"]["first_launch"] = packed(supersteps.first_launch);
   out["tables"]["launches"] = packed_columns(supersteps.launches);
+  if (trace.has(kVertices)) out["tables"]["/vertices"] = worker_columns(trace, left() / 3);
   out["profiles"] = ordered_json::object();
   if (trace.has(kComputePhases)) {
     const std::uint64_t of_each = left() / 2;
@@ -324,6 +353,15 @@ ordered_json page_document(const TraceFile& trace, const PageLimits& limits) {
         profile_columns(trace, supersteps, "/profiles/exchange", "exchange_profile",
                         {"cycles", "sent_bytes", "received_bytes"}, of_each);
   }
+  return out;
+}
+
+std::vector<ordered_json> page_documents(const TraceFile& before, const TraceFile& after) {
+  std::vector<ordered_json> out{page_document(before), page_document(after)};
+  const Counterparts known = counterparts(before.summary(), after.summary());
+  ordered_json& names = out.back()["counterparts"];
+  for (const auto& [by, groups] : known.groups) names[std::string(by)] = groups;
+  names["alone"] = known.operations;
   return out;
 }
 

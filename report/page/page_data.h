@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "sim/trace/trace_file.h"
 
@@ -18,5 +19,10 @@ struct PageLimits {
 /// by name, and equal supersteps and rows of tiles once. Numbers of columns are `packed`.
 [[nodiscard]] nlohmann::ordered_json page_document(const TraceFile& trace,
                                                    const PageLimits& limits = {});
+
+/// Two traces to compare, the first before the second, which has what is what of the other as
+/// `report diff` pairs it (`counterparts`): by kind, names of its own and those before.
+[[nodiscard]] std::vector<nlohmann::ordered_json> page_documents(const TraceFile& before,
+                                                                 const TraceFile& after);
 
 }  // namespace superstep

@@ -38,6 +38,25 @@ function rooflineTable(rows, roofs) {
   });
 }
 
+/// What the run moves and computes beside what the machine could do of it at most: nothing that the trace does not have.
+function fullRateRows() {
+  const r = run(), { report } = r, { cycles, tiles } = report, width = r.parameter("exchange.width"), link = r.parameter("host.bandwidth"), links = r.parameter("host.links") || 1;
+  // Those that load and those that store, of which some are the same.
+  const [loads, stores] = ["load", "store"].map((name) => r.row.reduce((sum, row) => sum + r.distinct.get(`${name}_instructions`)[row], 0));
+  return [
+    { name: "Exchange", amount: report.exchange_bytes, what: "B", rate: width && tiles * width, took: cycles.exchange, part: "exchange" },
+    { name: "Host link", amount: report.host_bytes, what: "B", rate: link && (links * link) / r.clock, took: cycles.host, part: "host" },
+    { name: "Tile memory", amount: r.complete ? Math.max(loads, stores) : 0, what: loads < stores ? "stores" : "loads", rate: tiles, took: cycles.compute, part: "compute" },
+    ...machineRoofs().compute.map(([name, flops]) => ({ name, amount: report.flops, what: "FLOP", rate: flops, took: cycles.compute, part: "compute" })),
+  ].filter((row) => row.rate && row.amount).map((row) => ({ ...row, least: row.amount / row.rate }));
+}
+function fullRateTable() {
+  return new Table({ caption: "What the run would take at least: of the exchange and host link all bytes at full width, of a tile an instruction that loads, or stores, a cycle, of the AMP all arithmetic", label: "The run at full rate",
+    rows: fullRateRows(), columns: [{ name: "name", title: "Roof" }, number("amount", "Of the run"), { name: "what", title: "Unit" }, number("rate", "At most a cycle", undefined, { text: (row) => few(row.rate) }),
+      number("least", "At least", "cycle"), number("took", "Took", "cycle"), { name: "part", title: "Part" },
+      number("share", "Of that", "%", { value: (row) => (100 * row.least) / row.took, text: (row) => few((100 * row.least) / row.took) })] });
+}
+
 views.push({
   id: "roofline", title: "Roofline", group: "Program",
   hint: "Useful floating-point operations a device cycle against those for each byte that is exchanged. Below the slope tiles could receive no faster, " +
@@ -58,7 +77,7 @@ views.push({
       h("p", { class: "note" }, `All ${grouped(run().report.tiles)} tiles of the chip count. ` +
         (without ? `The table also has ${counted(without, "operation")} without exchange. ` : "") +
         (beside ? `${counted(beside, "operation")} with arithmetic ran beside longer ones and took no cycles. ` : "") +
-        "Bytes from and to tile memory are not in a trace, so there is no line for them."),
-      h("div", { class: "panel" }, rooflineTable(rows, roofs).element)];
+        "Bytes from and to tile memory are not in a trace, and those of the host are of no operation: the last table has them of the run."),
+      h("div", { class: "panel" }, rooflineTable(rows, roofs).element), h("div", { class: "panel" }, fullRateTable().element)];
   },
 });

@@ -2,16 +2,11 @@
 
 /// Bytes that leave and enter tiles in a superstep; without rows of tiles, what an exchange writes is what enters.
 function traffic(s) {
-  const sum = (values) => values.reduce((a, b) => a + b, 0);
+  const sum = (values) => values.reduce((a, b) => a + b, 0), written = run().value("bytes_sent", s);
   const sent = run().tiles("exchange/sent_bytes", s), received = run().tiles("exchange/received_bytes", s);
-  return { out: sent ? sum(sent) : NaN, in: received ? sum(received) : run().value("bytes_sent", s) };
+  return { out: sent ? sum(sent) : written ? NaN : 0, in: received ? sum(received) : written };
 }
-const trafficByRow = new Map();
-function trafficOf(s) {
-  const key = `${state.run} ${run().row[s]}`;
-  if (!trafficByRow.has(key)) trafficByRow.set(key, traffic(s));
-  return trafficByRow.get(key);
-}
+const trafficOf = (s) => (run().traffic[run().row[s]] ??= traffic(s));
 
 const axisStart = (r = run()) => (state.device ? r.deviceStart : r.wholeStart);
 const shownParts = () => (state.device ? DEVICE_PARTS : PARTS);
@@ -122,9 +117,8 @@ function drawTimeline(pen, width, height) {
   }
   pen.text(scale.left - 6, top + tall / 2 + 4, "Phases", { anchor: "end" });
   pen.text(scale.left - 6, LANES.steps[0] + 15, "Steps", { anchor: "end" });
-  pen.text(scale.left - 6, trafficTop + 12, "Out", { anchor: "end", fill: "ink" });
-  pen.text(scale.left - 6, middle + 4, bytes(most), { anchor: "end", max: scale.left - 6 });
-  pen.text(scale.left - 6, trafficTop + trafficTall - 2, "In", { anchor: "end", fill: "ink" });
+  for (const [y, text, fill] of [[trafficTop + 8, bytes(most)], [middle - 26, "Out", "ink"], [middle + 4, "0"], [middle + 34, "In", "ink"], [trafficTop + trafficTall, bytes(most)]])
+    pen.text(scale.left - 6, y, text, { anchor: "end", fill, max: scale.left - 6 });
   pen.clip(scale.left, 0, scale.right - scale.left + 1, height, () => {
     forEachColumn(scale, (first, last, x, w) => {
       const cycles = shownParts().map((part) => {
@@ -246,7 +240,7 @@ const tableWhenSuperstep = (needs) => (run().count ? null : h("div", { class: "p
 function timelineKeys(event) {
   const keys = { ArrowRight: () => stepTo(state.superstep + (event.shiftKey ? 10 : 1)), ArrowLeft: () => stepTo(state.superstep - (event.shiftKey ? 10 : 1)),
                  Home: () => stepTo(0), End: () => stepTo(run().count - 1), "+": () => zoomBy(0.5), "=": () => zoomBy(0.5), "-": () => zoomBy(2),
-                 " ": () => player.toggle(), 0: () => zoomTo(0, run().count), c: showCall };
+                 " ": () => player.toggle(), c: showCall };
   if (!keys[event.key]) return false;
   keys[event.key]();
   return true;
@@ -294,8 +288,8 @@ views.push({
     });
     this.charts = [chart, overview];
     this.device = device;
-    return [stepControls(), chart.element, overview.element, h("p", { class: "note" }, Number.isNaN(trafficOf(0).out)
-      ? "What leaves each tile is not in a trace of this level; in is what exchanges write. --trace tile has both." : "")];
+    return [stepControls(), chart.element, overview.element, !run().hasTiles && h("p", { class: "note" },
+      "What leaves each tile is not in a trace of this level; in is what exchanges write. --trace tile has both.")];
   },
   update() { this.device && (this.device.checked = Boolean(state.device)); },
 });
