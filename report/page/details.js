@@ -13,10 +13,10 @@ function showDetails() {
   const parts = PARTS.filter((part) => r.value(`${part}_cycles`, s)).map((part) =>
     row(part[0].toUpperCase() + part.slice(1), `${grouped(r.value(`${part}_cycles`, s))} (${source(part)})`, `Where its number comes from: ${source(part)}`));
   const button = (text, label, click) => h("button", { type: "button", "aria-label": label, on: { click } }, text);
-  panel.replaceChildren(h("div", { class: "panel picked" },
+  replaceWithin(panel, h("div", { class: "panel picked" },
     h("h3", {}, `Superstep ${grouped(s)} of ${grouped(r.count)}`),
     h("div", { class: "stepper" }, button("◀", "Superstep before", () => stepTo(s - 1)), button("▶", "Next superstep", () => stepTo(s + 1))),
-    h("p", { class: "note" }, step ? step.name : "code between steps", step && step.operationName !== step.name ? ` of ${step.operationName}` : ""),
+    h("p", { class: "note" }, step ? brief(step.name) || NAMELESS : "code between steps", step && step.operationName !== step.name ? ` of ${brief(step.operationName)}` : ""),
     h("dl", {}, row("Call", grouped(r.of("iteration", s))), r.of("trip", s) > 0 && row("Trip", grouped(r.of("trip", s))),
       row("Starts at", grouped(r.start[s])), parts,
       row("Critical tile", button(String(critical), `Choose tile ${critical}`, () => choose({ tile: critical }))),
@@ -24,7 +24,7 @@ function showDetails() {
       number("h", "h_bytes", "B"), number("Written", "bytes_sent", "B"), number("Messages", "messages"), number("Host", "host_bytes", "B"),
       number("FLOP", "flops"), number("Instructions", "instructions"), number("Live", "live_bytes", "B")),
     r.launches(s).length > 0 && h("h3", {}, "Steps on the critical tile"),
-    h("dl", {}, r.launches(s).map((launch) => row(`${r.stepName(launch.step)}${launch.runs > 1 ? ` ×${launch.runs}` : ""}`, grouped(launch.cycles)))),
+    h("dl", {}, r.launches(s).map((launch) => row(`${brief(r.stepName(launch.step)) || NAMELESS}${launch.runs > 1 ? ` ×${launch.runs}` : ""}`, grouped(launch.cycles)))),
     h("h3", {}, `Tile ${state.tile}`), tileDetails()));
   panel.querySelectorAll("dd button").forEach((b) => { b.className = "link"; });
 }

@@ -13,12 +13,24 @@ function h(tag, attributes = {}, ...children) {
   return element;
 }
 
+/// Puts children in the place of others; where one of these has the focus, what is at its place has it then.
+function replaceWithin(element, ...children) {
+  const controls = () => [...element.querySelectorAll("button, input, select, summary, canvas, [tabindex]")], at = controls().indexOf(document.activeElement);
+  element.replaceChildren(...children);
+  if (at >= 0) controls()[at]?.focus({ preventScroll: true });
+}
+
+/// JSON whose texts have characters that turn the order of others (UAX #9) as `\u202e`, which a name cannot pretend to be others with.
+const asWritten = (json) => json.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (c) => `\\\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
 const grouped = (n) => (Number.isFinite(n) ? Math.round(n).toLocaleString("en-US") : "–");
 const percent = (part, whole, digits = 1) => (whole ? ((100 * part) / whole).toFixed(digits) + " %" : "–");
 const decimal = (n, digits = 2) => (Number.isFinite(n) ? n.toFixed(digits) : "–");
 const counted = (n, what) => `${grouped(n)} ${what}${n === 1 ? "" : "s"}`;
 const signed = (n) => (n > 0 ? "+" : n < 0 ? "−" : "±") + grouped(Math.abs(n));
 
+/// The beginning of a text that is too long to be read.
+const brief = (text) => (text.length > 120 ? `${text.slice(0, 120)}… (${grouped(text.length)} characters)` : text);
 const fileName = (path) => path.replace(/^.*\//, "");
 
 function scaled(n, units, step) {

@@ -58,7 +58,7 @@ function worstPredicted(rows, what) {
   const [worst] = rows, known = rows.filter((row) => !Number.isNaN(row.measured));
   if (!known.length) return `No ${what} can be compared.`;
   if (!Math.round(worst.beyond)) return `All ${grouped(known.length)} ${what} took what was predicted, to the cycle.`;
-  return `Farthest off: ${worst.name}, predicted ${mean(worst.predicted)} and measured ${mean(worst.measured)} cycles a time, ${signed(worst.beyond)} cycles in the run. ` +
+  return `Farthest off: ${brief(worst.name) || NAMELESS}, predicted ${mean(worst.predicted)} and measured ${mean(worst.measured)} cycles a time, ${signed(worst.beyond)} cycles in the run. ` +
     `${grouped(known.filter((row) => Math.abs(row.beyond) < 0.5).length)} of ${grouped(known.length)} ${what} took what was predicted, to the cycle.`;
 }
 

@@ -53,11 +53,12 @@ function makeSearch() {
   };
   const show = () => {
     list.replaceChildren(...(found.length ? found.map((entry, i) => h("li", { role: "option", id: `found-${i}`, "aria-selected": i === at ? "true" : "false",
-      on: { mousedown: (event) => { event.preventDefault(); take(entry); } } }, h("span", {}, entry.text), h("span", {}, entry.kind)))
+      on: { mousedown: (event) => { event.preventDefault(); take(entry); } } }, h("span", {}, brief(entry.text) || NAMELESS), h("span", {}, entry.kind)))
       : [h("li", { role: "option", "aria-disabled": "true" }, h("span", {}, "Nothing found"))]));
     list.hidden = false;
     input.setAttribute("aria-expanded", "true");
-    input.setAttribute("aria-activedescendant", `found-${at}`);
+    if (found.length) input.setAttribute("aria-activedescendant", `found-${at}`);
+    else input.removeAttribute("aria-activedescendant");
     list.children[at]?.scrollIntoView({ block: "nearest" });
   };
   input.addEventListener("input", () => {

@@ -1,5 +1,7 @@
 // A table that sorts, filters, turns pages, and copies itself as comma-separated values.
 
+const NAMELESS = "(no name)";
+
 /// A column of numbers.
 const number = (name, title, unit, extra = {}) => ({ name, title, unit, number: true, ...extra });
 
@@ -68,16 +70,16 @@ class Table {
     this.first = clamp(first, 0, Math.max(0, Math.floor((rows.length - 1) / this.page) * this.page));
     for (const column of this.columns)
       column.head.setAttribute("aria-sort", column !== this.sortBy ? "none" : this.descending ? "descending" : "ascending");
-    this.body.replaceChildren(...rows.slice(this.first, this.first + this.page).map((row) => this.line(row)));
+    replaceWithin(this.body, ...rows.slice(this.first, this.first + this.page).map((row) => this.line(row)));
     const last = Math.min(rows.length, this.first + this.page);
-    this.note.textContent = rows.length > this.page ? `${grouped(this.first + 1)}–${grouped(last)} of ${grouped(rows.length)}` : `${grouped(rows.length)} rows`;
+    this.note.textContent = rows.length > this.page ? `${grouped(this.first + 1)}–${grouped(last)} of ${grouped(rows.length)}` : counted(rows.length, "row");
     this.turn.hidden = rows.length <= this.page;
   }
   line(row) {
     const cells = this.columns.map((column, i) => {
       const text = this.text(column, row);
       const cell = h(i === 0 && !column.number ? "th" : "td", { scope: i === 0 && !column.number ? "row" : undefined, class: column.number ? "number" : text.length <= 40 ? "text short" : "text" },
-        column.choose ? h("button", { type: "button", class: "link", on: { click: () => column.choose(row) } }, text) : text);
+        column.choose ? h("button", { type: "button", class: "link", on: { click: () => column.choose(row) } }, brief(text) || NAMELESS) : brief(text));
       if (column.style) cell.className += " " + column.style(row);
       if (column.detail) cell.className += " detail";
       if (column.bar) {

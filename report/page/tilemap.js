@@ -69,11 +69,13 @@ views.push({
     const options = Object.entries(MAPS).filter(([key]) => key === "memory" || run().hasTiles).map(([key, [title]]) => [key, title]);
     if (!run().hasTiles) state.map = "memory";
     const move = (event) => {
-      const [rows, lanes] = { ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key] || [0, 0];
-      if (!rows && !lanes) return timelineKeys(event);
-      const place = run().table("/machine"), row = place.get("row")[state.tile] + rows;
-      const next = place.get("row").findIndex((r, t) => r === row && place.get("column")[t] === place.get("column")[state.tile] && place.get("lane")[t] === place.get("lane")[state.tile]);
-      if (next >= 0) choose({ tile: next });
+      const by = { ArrowUp: ["y", -1], ArrowDown: ["y", 1], ArrowLeft: ["x", -1], ArrowRight: ["x", 1] }[event.key];
+      if (!by || event.shiftKey) return run().count > 0 && timelineKeys(event);
+      const [along, sign] = by, across = along === "x" ? "y" : "x", layout = mapLayout(chart.canvas.clientWidth), here = layout[along](state.tile);
+      const ahead = Array.from({ length: run().report.tiles }, (_, tile) => tile)
+        .filter((tile) => layout[across](tile) === layout[across](state.tile) && sign * (layout[along](tile) - here) > 0)
+        .sort((p, q) => sign * (layout[along](p) - layout[along](q)));
+      if (ahead.length) choose({ tile: ahead[0] });
       announce(`Tile ${state.tile}. ${mapText(state.tile)}`);
       return true;
     };
