@@ -1,0 +1,144 @@
+"""Looks at the page of two traces in Chromium: page_compare.py SUPERSTEP, from the top of the repository."""
+
+import json
+import sys
+import unittest
+from pathlib import Path
+
+from page_case import LINEAR, MODULE, PageCase, superstep
+
+import h5py
+
+
+class PageOfTwo(PageCase):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        # Another run: one operation is another one, and barriers take longer.
+        program = cls.folder / "after.mlir"
+        program.write_text(Path(MODULE).read_text().replace("%9 = stablehlo.divide", "%9 = stablehlo.multiply"))
+        trace = cls.run_traced("after", str(program), *LINEAR[1:], "--set", "sync.internal_latency=200 cycles")
+        cls.both = cls.make("both.html", cls.trace, trace)
+        cls.after = h5py.File(trace)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.after.close()
+        super().tearDownClass()
+
+    def test_two_runs_are_compared(self):
+        before, after = (json.loads(file["summary/json"][0]) for file in (self.file, self.after))
+        self.open("compare", self.both)
+        self.assertEqual(self.browser.run("document.querySelector('section.shown').id"), "view-compare")
+        totals = {row["Total"]: row for row in self.panel("compare", "Totals of both runs")}
+        for name, report in (("A", before), ("B", after)):
+            self.assertEqual(self.number(totals["Device cycles"][name]), report["cycles"]["device"])
+            self.assertEqual(self.number(totals["Supersteps"][name]), report["supersteps"])
+        self.assertEqual(self.number(totals["Device cycles"]["B − A"]), after["cycles"]["device"] - before["cycles"]["device"])
+        self.assertEqual(totals["Device cycles"]["Verdict"], "✗ worse")
+        self.assertEqual(totals["Supersteps"]["Verdict"], "")
+        self.assertTrue(all(colours > 3 for colours in self.inked("compare")))
+
+        device = [{o["name"]: o["compute_cycles"] + o["exchange_cycles"] + o["sync_cycles"] for o in report["operations"]} for report in (before, after)]
+        rows = {row["Operation"]: row for row in self.panel("compare", "Operations, what moved most first")}
+        self.assertEqual(set(rows), set(device[0]) | set(device[1]))
+        moved = []
+        for name, row in rows.items():
+            a, b = (of_run.get(name) for of_run in device)
+            moved.append(abs((b or 0) - (a or 0)))
+            self.assertEqual(self.number(row["B − A (cycle)"]), (b or 0) - (a or 0))
+            self.assertEqual(row["B − A (cycle)"][0] in "✗✓", (a or 0) != (b or 0))
+            self.assertEqual((row["Device A (cycle)"] == "–", row["Device B (cycle)"] == "–"), (a is None, b is None))
+            if a is None or b is None:
+                self.assertEqual(row["B − A (%)"], "only B" if a is None else "only A")
+        self.assertEqual(moved, sorted(moved, reverse=True))
+        self.assertEqual([sum(row["B − A (%)"] == f"only {run}" for row in rows.values()) for run in "AB"], [1, 1])
+
+        rows = {row["Category"]: row for row in self.panel("compare", "Categories on all tiles, what moved most first")}
+        for run, file in (("A", self.file), ("B", self.after)):
+            for name, of_tiles in zip(file["memory/category"], file["memory/bytes"][:].T):
+                self.assertEqual(self.number(rows[name.decode().replace("_", " ")][f"All tiles {run} (B)"]), of_tiles.sum())
+
+        for label, column, sums in (("Tensors", "All tiles", [file["program/variable/bytes"][:].sum() for file in (self.file, self.after)]),
+                                    ("Steps", "Device", [report["cycles"]["device"] for report in (before, after)])):
+            rows = self.panel("compare", f"{label}, what moved most first")
+            unit = {"Tensors": "B", "Steps": "cycle"}[label]
+            for run, whole in zip("AB", sums):
+                self.assertEqual(sum(self.number(row[f"{column} {run} ({unit})"]) for row in rows if row[f"{column} {run} ({unit})"] != "–"), whole)
+
+    def renumbered(self):
+        """Traces of two programs, of which the second has an operation before others that it gives other numbers."""
+        traces = []
+        for name, between in (("before", ""), ("after", "  %9 = stablehlo.exponential %0 : tensor<64x64xf32>\n")):
+            module = self.folder / f"numbers_{name}.mlir"
+            dot = "contracting_dims = [1] x [0] : (tensor<64x64xf32>, tensor<64x64xf32>) -> tensor<64x64xf32>"
+            module.write_text("func.func @main(%a: tensor<64x64xf32>) -> tensor<64x64xf32> {\n"
+                              f"  %0 = stablehlo.dot_general %a, %a, {dot}\n{between}  %1 = stablehlo.dot_general %{'9' if between else '0'}, %a, {dot}\n"
+                              "  %2 = stablehlo.sine %1 : tensor<64x64xf32>\n  return %2 : tensor<64x64xf32>\n}\n")
+            traces.append(self.run_traced(f"numbers_{name}", str(module), "-m", "tiny4", "--input", "random:1"))
+        return traces
+
+    def test_what_is_paired_and_moved_is_what_report_diff_says(self):
+        renumbered = self.renumbered()
+        for traces, page in (((self.trace, self.folder / "after.h5"), self.both), (renumbered, self.make("renumbered.html", *renumbered))):
+            for by in ("operation", "opcode", "python", "source"):
+                table = json.loads(superstep("report", "diff", *map(str, traces), "--group-by", by, "--top", "0", "--json"))["tables"][1]
+                names = [column["name"] for column in table["columns"]]
+                expected = {row[by]: row for row in (dict(zip(names, row)) for row in table["rows"])}
+                if by == "operation":
+                    self.open("compare", page)
+                    rows = self.pages("#view-compare .panel:has([aria-label^='Operations, what'])")
+                    found = {row["Operation"]: row for row in rows if any(self.number(row[f"Δ {part} (cycle)"] or "0") for part in ("compute", "exchange", "sync"))}
+                    self.assertEqual({name: row.get("In A", "") for name, row in found.items()}, {name: row.get("was") or "" for name, row in expected.items()})
+                    for name, row in expected.items():
+                        for title, column in (("Device A (cycle)", "before"), ("Device B (cycle)", "after")):
+                            self.assertEqual(found[name][title] if row[column] is None else self.number(found[name][title]), "–" if row[column] is None else row[column])
+                        self.assertEqual(self.number(found[name]["B − A (cycle)"]), row["moved"])
+                self.open("operations", page, run=1, group=by)
+                found = {list(row.values())[0]: row["Δ to A (cycle)"] for row in self.rows("#view-operations .panel:not([hidden])")}
+                for name, text in found.items():
+                    if name in expected:
+                        row = expected[name]
+                        self.assertTrue("only B" in text if row["before"] is None else self.number(text) == row["moved"], (by, name, text, row))
+                    else:  # took the same, or no cycles
+                        self.assertIn(text, ("±0", "only B"))
+
+    def test_steps_and_tensors_of_operations_with_other_numbers_are_paired(self):
+        self.open("compare", self.make("renumbered.html", *self.renumbered()))
+        for label, title in (("Steps", "Step"), ("Tensors", "Tensor")):
+            rows = self.panel("compare", f"{label}, what moved most first")
+            new = [row[title] for row in rows if "only B" in row["B − A (%)"]]
+            self.assertTrue(new and all(name.startswith("exponential") for name in new), new)
+            self.assertEqual([row[title] for row in rows if "only A" in row["B − A (%)"]], [])
+            self.assertTrue(any(row["In A"] for row in rows))
+
+    def test_other_views_show_the_run_that_is_chosen_and_what_moved(self):
+        for run, (file, mark) in enumerate(((self.file, "✓"), (self.after, "✗"))):
+            self.open("summary", self.both, run=run)
+            card = self.browser.run("document.querySelector('#view-summary .card').innerText").split("\n")
+            self.assertEqual(self.number(card[1]), file["summary"].attrs["device_cycles"])
+            self.assertTrue(card[3].startswith(mark), card)
+
+    def test_no_view_is_wider_than_a_narrow_window_or_a_printed_page(self):
+        try:
+            for width, medium in ((400, "screen"), (703, "print")):  # 703: A4 within its margins
+                self.browser.size(width, 900)
+                self.browser.send("Emulation.setEmulatedMedia", media=medium)
+                for view in self.views() or ["summary"]:
+                    self.open(view, self.both)
+                    if medium == "print":
+                        self.browser.run("window.dispatchEvent(new Event('beforeprint'))")
+                    wide = self.browser.run("""[...document.querySelectorAll('body *')].filter((e) => e.checkVisibility() && e.getBoundingClientRect().right > innerWidth + 1 &&
+                      !e.closest('.table, #views, .canvas, .unseen')).map((e) => e.outerHTML.slice(0, 100))""" if medium == "screen" else
+                      """[...document.querySelectorAll('th, td, svg, h2, p')].filter((e) => e.checkVisibility() && e.getBoundingClientRect().right > innerWidth + 1).map((e) => e.outerHTML.slice(0, 100))""")
+                    self.assertEqual((width, view, wide), (width, view, []))
+                    if medium == "print":
+                        break  # all views are there
+            self.assertEqual(self.browser.run("[...document.querySelectorAll('section.view')].filter((s) => !s.checkVisibility() || !s.textContent).length"), 0)
+            self.assertTrue(self.browser.run("[...document.querySelectorAll('figure .drawing')].every((d) => d.querySelector('svg'))"))
+        finally:
+            self.browser.send("Emulation.setEmulatedMedia", media="")
+            self.browser.size(1440, 900)
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], warnings="ignore")
