@@ -32,7 +32,7 @@ function movedColumn(title, unit, value, extra) {
 function totalsTable() {
   const rows = TOTALS.map(([name, value, text, worse]) => ({ name, text, worse, a: value(runs[0].report, runs[0]), b: value(runs[1].report, runs[1]) }));
   const sign = (row) => verdict(row.b - row.a, row.worse);
-  return new Table({ caption: "Totals", label: "Totals of both runs", rows, columns: [
+  return new Table({ caption: "Of all supersteps", label: "Totals of both runs", rows, columns: [
     { name: "name", title: "Total" }, number("a", "A", undefined, { text: (row) => row.text(row.a) }), number("b", "B", undefined, { text: (row) => row.text(row.b) }),
     number("moved", "B − A", undefined, { value: (row) => row.b - row.a, text: (row) => (row.b === row.a ? "±0" : signedText(row.b - row.a, row.text).replace(" %", " points")), style: sign }),
     number("relative", "B − A", "%", { value: (row) => (100 * (row.b - row.a)) / row.a, text: (row) => change(row.a, row.b), style: sign }),

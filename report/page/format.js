@@ -29,8 +29,8 @@ const decimal = (n, digits = 2) => (Number.isFinite(n) ? n.toFixed(digits) : "�
 const counted = (n, what) => `${grouped(n)} ${what}${n === 1 ? "" : "s"}`;
 const signed = (n) => (n > 0 ? "+" : n < 0 ? "−" : "±") + grouped(Math.abs(n));
 
-/// The beginning of a text that is too long to be read.
-const brief = (text) => (text.length > 120 ? `${text.slice(0, 120)}… (${grouped(text.length)} characters)` : text);
+/// The beginning of a text that nobody reads; commands and sources are whole.
+const brief = (text) => (text.length > 1000 ? `${text.slice(0, 120)}… (${grouped(text.length)} characters)` : text);
 const fileName = (path) => path.replace(/^.*\//, "");
 
 function scaled(n, units, step) {

@@ -167,10 +167,14 @@ class PageViews(PageCase):
         self.open("provenance")
         rows = {row["Key"]: row for row in self.pages("#view-provenance .panel:nth-of-type(2)")}
         self.assertEqual(set(rows), {name.decode() for name in parameters["name"]})
+        origins = json.loads(self.file["provenance/config_origin"][0])
         certainties = ("measured", "published", "derived", "assumed", "extrapolated", "user")
         for name, value, source in zip(parameters["name"], parameters["value"], parameters["cost_source"]):
             row = rows[name.decode()]
             self.assertEqual((self.number(row["Value"]), row["Certainty"]), (value, certainties[source]))
+            if isinstance(origins.get(name.decode()), str):  # whole, however long
+                self.assertEqual(row["Source"], origins[name.decode()])
+        self.assertGreater(max(len(row["Source"]) for row in rows.values()), 120)
 
     def test_tiles_of_a_superstep_are_those_of_the_trace(self):
         supersteps = self.file["supersteps"]
