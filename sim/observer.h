@@ -26,6 +26,8 @@ struct Watch {
   std::uint64_t most_instructions = std::numeric_limits<std::uint64_t>::max();
   /// What their workers do from launch to exit.
   bool worker_runs = false;
+  /// In a superstep with more than so many it sees none of them: they are kept until it ends.
+  std::uint64_t most_worker_runs = std::numeric_limits<std::uint64_t>::max();
 };
 
 /// Sees a simulation as it runs: one call after the other, in order of time and on the thread that
@@ -45,6 +47,8 @@ class Observer {
   /// Before `on_superstep` of the superstep that they belong to, by tile, then by first issue, then
   /// by worker.
   virtual void on_worker_run(TileId /*tile*/, const WorkerRun& /*run*/) {}
+  /// In place of all worker runs of a superstep that has more than it wanted.
+  virtual void on_too_many_worker_runs() {}
   /// A superstep that took time has ended.
   virtual void on_superstep(const SuperstepRecord& /*record*/) {}
   /// So many calls of the program are done: their results are there.

@@ -56,7 +56,8 @@ void WatchFeed::open(std::uint64_t superstep) {
         keeps = true;
       }
     }
-    if (notes_runs != watched.notes_runs) tiles_.tile(watched.entry).note_runs(notes_runs);
+    if (notes_runs != watched.notes_runs)
+      tiles_.tile(watched.entry).note_runs(notes_runs ? &runs_room_ : nullptr);
     watched.notes_runs = notes_runs;
     watched.log->wanted_by(std::move(as_issued), keeps);
     if (watched.log->is_wanted() == watched.is_attached) continue;
@@ -75,19 +76,29 @@ void WatchFeed::deliver(std::optional<Cycles> trap) {
   deliver_instructions(trap);
   // Those of a superstep that is not whole are not.
   if (!trap) deliver_runs();
+  make_room();
 }
 
 void WatchFeed::deliver_runs() {
+  const auto has_too_many = [&](const Watcher& watcher) {
+    return runs_room_.taken() > watcher.watch.most_worker_runs;
+  };
+  for (const Watcher& watcher : watchers_) {
+    if (watcher.is_open && watcher.keeps_runs() && has_too_many(watcher))
+      watcher.observer->on_too_many_worker_runs();
+  }
   for (const Watched& watched : watched_) {
     const TileWork& work = tiles_.work(watched.entry);
     if (!watched.notes_runs || work.launches.count == 0) continue;
-    std::vector<WorkerRun> runs = work.runs;
+    std::vector<const WorkerRun*> runs;
+    for (const WorkerRun& run : work.runs) runs.push_back(&run);
     std::ranges::sort(runs, {},
-                      [](const WorkerRun& run) { return std::tuple(run.begin, run.worker); });
+                      [](const WorkerRun* run) { return std::tuple(run->begin, run->worker); });
     for (const Watcher& watcher : watchers_) {
-      if (!watcher.watch.worker_runs || !watcher.sees(tiles_.id(watched.entry))) continue;
-      for (const WorkerRun& run : runs) {
-        watcher.observer->on_worker_run(tiles_.id(watched.entry), run);
+      if (!watcher.keeps_runs() || !watcher.sees(tiles_.id(watched.entry)) || has_too_many(watcher))
+        continue;
+      for (const WorkerRun* run : runs) {
+        watcher.observer->on_worker_run(tiles_.id(watched.entry), *run);
       }
     }
   }
@@ -121,18 +132,19 @@ void WatchFeed::deliver_instructions(std::optional<Cycles> trap) {
     }
   }
   for (const Watched& watched : watched_) watched.log->list().clear();
-  make_room();
 }
 
 /// For the next superstep.
 void WatchFeed::make_room() {
-  std::uint64_t most = 0;
+  std::uint64_t instructions = 0, runs = 0;
   for (const Watcher& watcher : watchers_) {
-    if (watcher.is_open && watcher.keeps_instructions()) {
-      most = std::max(most, watcher.watch.most_instructions);
-    }
+    if (!watcher.is_open) continue;
+    if (watcher.keeps_instructions())
+      instructions = std::max(instructions, watcher.watch.most_instructions);
+    if (watcher.keeps_runs()) runs = std::max(runs, watcher.watch.most_worker_runs);
   }
-  room_.open(most);
+  room_.open(instructions);
+  runs_room_.open(runs);
 }
 
 }  // namespace superstep

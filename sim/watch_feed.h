@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,6 +9,7 @@
 
 #include "sim/chip/tile_array.h"
 #include "sim/observer.h"
+#include "sim/tile/shared_room.h"
 
 namespace superstep {
 
@@ -33,25 +33,10 @@ class WatchFeed {
   void deliver_runs();
   void make_room();
 
-  /// For the instructions of a superstep that all tiles keep.
-  class Room {
-   public:
-    /// For one more; not behind `most` of them.
-    bool take() { return taken_.fetch_add(1, std::memory_order_relaxed) < most_; }
-    [[nodiscard]] std::uint64_t taken() const { return taken_; }
-    void open(std::uint64_t most) {
-      most_ = most;
-      taken_ = 0;
-    }
-
-   private:
-    std::atomic<std::uint64_t> taken_ = 0;
-    std::uint64_t most_ = 0;
-  };
   /// Hands on what a tile issues to those who want it so, and keeps it for the others.
   class Log : public InstructionObserver {
    public:
-    Log(TileId tile, Room& room) : tile_(tile), room_(room) {}
+    Log(TileId tile, SharedRoom& room) : tile_(tile), room_(room) {}
 
     void wanted_by(std::vector<Observer*> as_issued, bool keeps) {
       as_issued_ = std::move(as_issued);
@@ -66,7 +51,7 @@ class WatchFeed {
 
    private:
     TileId tile_;
-    Room& room_;
+    SharedRoom& room_;
     std::vector<Observer*> as_issued_;
     bool keeps_ = false;
     std::vector<IssuedInstruction> issued_;
@@ -85,13 +70,15 @@ class WatchFeed {
     [[nodiscard]] bool keeps_instructions() const {
       return watch.instructions && !watch.as_issued && !watch.tiles.empty();
     }
+    [[nodiscard]] bool keeps_runs() const { return watch.worker_runs && !watch.tiles.empty(); }
     [[nodiscard]] bool sees(TileId tile) const {
       return is_open && std::ranges::binary_search(watch.tiles, tile);
     }
   };
 
   TileArray& tiles_;
-  Room room_;
+  SharedRoom room_;               ///< for instructions
+  SharedRoom runs_room_;          ///< for worker runs
   std::vector<Watched> watched_;  ///< ascending by entry
   std::vector<Watcher> watchers_;
 };

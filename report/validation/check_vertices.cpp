@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "report/validation/checks.h"
+#include "sim/trace/progress.h"
 #include "sim/trace/rows_by_superstep.h"
 #include "sim/trace/wide_column.h"
 
@@ -36,8 +37,8 @@ class VertexCheck {
       all.instructions += sums.instructions;
       begin = end;
     }
-    // Behind the size limit of the trace there are none.
-    const bool is_whole = !rows.empty() || superstep.profiles->compute < computes_;
+    // Behind the size limit of the trace there are none, and of a superstep with too many.
+    const bool is_whole = !rows.empty() || (superstep.profiles->compute < computes_ && !has_limit_);
     if (is_whole && keeps_everything()) {
       all_.equal(superstep_, superstep.row.worker_instructions.all, all.instructions.all,
                  "its vertices issue");
@@ -149,6 +150,9 @@ class VertexCheck {
   std::vector<TileEntry> used_tiles_;
   std::vector<StepRow> steps_;
   std::uint64_t types_;
+  bool has_limit_ = std::ranges::any_of(read_events(trace_.hdf5()), [](const TraceEvent& event) {
+    return event.kind == TraceEvent::Kind::kLimit;
+  });
   std::uint64_t computes_ = trace_.rows(kComputePhases), exchanges_ = trace_.rows(kExchangePhases);
   WideColumn cycles_ = compute("cycles"), busy_ = compute("worker_busy"),
              issued_ = compute("instructions"), auxs_ = compute("aux_instructions"),

@@ -20,6 +20,7 @@
 #include "sim/tile/memory.h"
 #include "sim/state_archive.h"
 #include "sim/tile/race_finder.h"
+#include "sim/tile/shared_room.h"
 #include "sim/tile/worker_run.h"
 #include "sim/tile/worker_view.h"
 #include "sim/trap.h"
@@ -112,8 +113,9 @@ class Tile {
   /// From now on `observer`, which outlives the tile, sees each instruction; none when null.
   void observe(InstructionObserver* observer);
 
-  /// From now on the runs of its workers are noted, or no longer. It waits at a sync.
-  void note_runs(bool notes);
+  /// From now on the runs of its workers are noted while there is `room`, which outlives the tile;
+  /// no longer when it is null. It waits at a sync.
+  void note_runs(SharedRoom* room);
 
   /// Contexts that run for long ask `interrupted`, which outlives the tile, whether to stop.
   void poll(const std::function<bool()>& interrupted);

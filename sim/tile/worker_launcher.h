@@ -87,9 +87,10 @@ class WorkerLauncher {
   /// `observer`, which outlives the launcher, sees each step from now on; none when null.
   void observe(InstructionObserver* observer) { observer_ = observer; }
 
-  /// From now on the runs of workers are noted, or no longer. No worker is running.
-  void note_runs(bool notes) {
-    runs_ = notes ? std::make_unique<WorkerRuns>(machine_.tile.workers) : nullptr;
+  /// From now on the runs of workers are noted while there is room; no longer when it is null. No
+  /// worker is running.
+  void note_runs(SharedRoom* room) {
+    runs_ = room == nullptr ? nullptr : std::make_unique<WorkerRuns>(machine_.tile.workers, *room);
   }
   /// Those that were noted since `clear_launches`.
   [[nodiscard]] std::span<const WorkerRun> runs() const {

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "sim/tile/shared_room.h"
 #include "sim/tile/worker_run.h"
 
 namespace superstep {
@@ -12,7 +13,8 @@ namespace superstep {
 /// has counted since the last of them stood still is its own.
 class WorkerRuns {
  public:
-  explicit WorkerRuns(std::uint32_t workers) : open_(workers) {}
+  /// They take `room`, which outlives them.
+  WorkerRuns(std::uint32_t workers, SharedRoom& room) : open_(workers), room_(room) {}
 
   /// A worker is launched; `counted` is what the tile has so far.
   void begin(const WorkerRun& run, const InstructionCounts& counted) {
@@ -28,16 +30,17 @@ class WorkerRuns {
   void end(std::uint32_t worker, std::uint64_t left, const InstructionCounts& counted) {
     pause(worker, counted);
     open_[worker].end = left;
-    done_.push_back(open_[worker]);
+    if (room_.take()) done_.push_back(open_[worker]);
   }
 
-  /// Those that are over, in the order in which they ran on the host.
+  /// Those that are over and found room, in the order in which they ran on the host.
   [[nodiscard]] std::span<const WorkerRun> done() const { return done_; }
   void clear() { done_.clear(); }
 
  private:
   std::vector<WorkerRun> open_;  ///< by worker
   std::vector<WorkerRun> done_;
+  SharedRoom& room_;
   InstructionCounts counted_;
 };
 

@@ -63,7 +63,8 @@ Watch DetailRows::watch() const {
               .last_superstep = window_.end_superstep - 1,
               .instructions = level_ >= TraceLevel::kInstruction,
               .most_instructions = kMostInstructions,
-              .worker_runs = true};
+              .worker_runs = true,
+              .most_worker_runs = kMostWorkerRuns};
   watch.tiles = window_.tiles.value_or(tiles_);
   return watch;
 }

@@ -22,12 +22,13 @@ class DetailRows : public Observer {
   void on_worker_run(TileId tile, const WorkerRun& run) override;
   void on_instruction(TileId tile, const IssuedInstruction& instruction) override;
   void on_too_many_instructions() override { now_.has_too_many_instructions = true; }
+  void on_too_many_worker_runs() override { now_.has_too_many_runs = true; }
 
   /// Of a superstep.
   struct Rows {
     std::vector<VertexRow> vertices;
     std::vector<InstructionRow> instructions;
-    bool has_too_many_instructions = false;
+    bool has_too_many_instructions = false, has_too_many_runs = false;
   };
   /// All that came since the last call, of the superstep of a number.
   [[nodiscard]] Rows take(std::uint64_t superstep);

@@ -139,8 +139,9 @@ At level vertex `/vertices` has what each worker does from launch to exit, at le
 issue. A window says of which supersteps, tiles and
 operations (`run --trace-supersteps A:B --trace-tiles LIST --trace-ops PATTERN`); no other rows are there, and all other tables
 are as without one. A launch of all workers is a row for each of them, with one launch_cycle. Of operations the instructions of their workers are
-kept, of a window without operations those of supervisors too; of a superstep with more than 4,194,304 in the window none are,
-and `/events` says so. Of a superstep that a trap ends there are none.
+kept, of a window without operations those of supervisors too. Of a superstep in which tiles of the window issue more than 4,194,304
+instructions no instruction is kept, of one with more than 4,194,304 runs of their workers no vertex, and `/events` says so: fewer tiles have
+fewer. Of a superstep that a trap ends there are none.
 
 `superstep trace validate` looks whether a file keeps all this, `superstep trace export` gives it to other viewers
 ([exports.md](exports.md)).

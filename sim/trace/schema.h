@@ -26,9 +26,10 @@ constexpr std::uint64_t kSuperstepChunk = 1024;
 constexpr std::uint64_t kDetailChunk = 16384;
 /// Rows of all tiles of a Mk2 are less than the 1 MiB of chunks that HDF5 keeps at hand.
 constexpr std::uint64_t kProfileChunk = 64;
-/// A superstep with more instructions in the window has none of them in the trace: they are in the
-/// host's memory until it ends.
+/// A superstep with more instructions in the window has none of them in the trace, and likewise
+/// with more worker runs: they are in the host's memory until it ends.
 constexpr std::uint64_t kMostInstructions = std::uint64_t{1} << 22;
+constexpr std::uint64_t kMostWorkerRuns = std::uint64_t{1} << 22;
 /// A superstep without a tile profile: the trace reached its size limit.
 constexpr std::uint32_t kNoProfile = 0xffffffff;
 /// Of each text of a table that grows.

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/output_file.h"
+#include <utility>
 #include "sim/trace/detail_rows.h"
 #include "sim/trace/recorder.h"
 #include "sim/trace/repack.h"
@@ -96,6 +97,9 @@ struct TraceWriter::State {
   OutputFile unfinished;
   Hdf5File file;
   std::uint64_t rows = 0;
+  /// Rows of levels below tile that are not in the file.
+  static constexpr std::uint64_t kMostPending = std::uint64_t{1} << 18;
+
   GrowingTable<kSupersteps> supersteps;
   GrowingTable<kProfileNumbers> profile_numbers;
   GrowingTable<kLaunches> launches;
@@ -111,7 +115,7 @@ struct TraceWriter::State {
   std::optional<DetailRows> detail;  ///< at levels below tile
   std::uint64_t detail_in_file = 0;  ///< rows
   bool keeps_tiles;                  ///< what level tile and those below it add
-  bool is_warned = false, has_left_out_instructions = false;
+  bool is_warned = false, has_left_out_runs = false, has_left_out_instructions = false;
 
   State(std::filesystem::path p, const TraceOptions& o, const ProgramImage& image)
       : path(link_target(p)),
@@ -145,14 +149,28 @@ struct TraceWriter::State {
   void add_detail(const SuperstepRecord& record) {
     const DetailRows::Rows rows = detail->take(record.number);
     if (!keeps_tiles) return;
-    for (const VertexRow& row : rows.vertices) vertices.add(row);
-    for (const InstructionRow& row : rows.instructions) instructions.add(row);
-    if (!rows.has_too_many_instructions || has_left_out_instructions) return;
-    has_left_out_instructions = true;
+    add_pieces(rows.vertices, vertices);
+    add_pieces(rows.instructions, instructions);
+    if (rows.has_too_many_runs && !std::exchange(has_left_out_runs, true))
+      say_left_out(record, kMostWorkerRuns, "worker runs");
+    if (rows.has_too_many_instructions && !std::exchange(has_left_out_instructions, true))
+      say_left_out(record, kMostInstructions, "instructions");
+  }
+
+  /// Readers pass over those of a superstep that is not in the file yet.
+  template <class Row>
+  void add_pieces(const std::vector<Row>& rows, auto& table) {
+    for (const Row& row : rows) {
+      table.add(row);
+      if (table.rows() % kMostPending == 0) table.flush(file);
+    }
+  }
+
+  void say_left_out(const SuperstepRecord& record, std::uint64_t most, std::string_view what) {
     add_event(TraceEvent::Kind::kLimit, record.begin, -1,
-              fmt::format("superstep {} has more than {} instructions in the window: none of them "
-                          "are kept, nor of others like it",
-                          record.number, kMostInstructions));
+              fmt::format("superstep {} has more than {} {}: none are kept, nor of others like it; "
+                          "--trace-tiles takes fewer tiles",
+                          record.number, most, what));
   }
 
   void warn_if_window_is_empty() {
@@ -201,7 +219,6 @@ struct TraceWriter::State {
   /// number of supersteps and rows only, so that the file does not depend on the host.
   [[nodiscard]] bool flush_is_due() const {
     // There may be many rows of one superstep.
-    constexpr std::uint64_t kMostPending = std::uint64_t{1} << 18;
     if (vertices.rows() + instructions.rows() - detail_in_file >= kMostPending) return true;
     if (rows <= 64) return std::has_single_bit(rows);
     if (rows <= 4 * kSuperstepChunk) return rows % 64 == 0;

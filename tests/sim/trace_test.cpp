@@ -479,6 +479,48 @@ TEST(Trace, SurvivesAKilledWriterUpToItsLastFlush) {
   }
 }
 
+TEST(Trace, SaysOnceThatSuperstepsHaveMoreWorkerRunsThanItKeeps) {
+  const auto path = scratch_folder() / "many.h5";
+  TraceWriter writer(path, {.level = TraceLevel::kVertex}, two_steps(), {});
+  EXPECT_EQ(writer.observer()->watch().most_worker_runs, kMostWorkerRuns);
+  for (std::uint64_t k = 0; k < 3; ++k) {
+    if (k > 0) writer.observer()->on_too_many_worker_runs();
+    std::vector<TilePhase> tiles;
+    writer.on_superstep(superstep(k, tiles));
+  }
+  writer.finish({});
+  const TraceSummary trace = read_trace(path);
+  ASSERT_EQ(trace.events.size(), 1U);
+  EXPECT_EQ(trace.events[0].kind, TraceEvent::Kind::kLimit);
+  EXPECT_EQ(trace.events[0].cycle, 100_cycles);
+  EXPECT_EQ(trace.events[0].text,
+            "superstep 1 has more than 4194304 worker runs: none are kept, nor of others like it; "
+            "--trace-tiles takes fewer tiles");
+}
+
+TEST(Trace, KeepsASuperstepOfMoreRowsThanWaitForTheFile) {
+  const auto path = scratch_folder() / "long.h5";
+  constexpr std::uint64_t kRows = (std::uint64_t{1} << 18) + 1000;
+  TraceWriter writer(path, {.level = TraceLevel::kVertex}, two_steps(), {});
+  add_superstep(writer, 0);
+  for (std::uint64_t i = 0; i < kRows; ++i) {
+    writer.observer()->on_worker_run(TileId{1},
+                                     {.launch = 100 + i, .begin = 101 + i, .end = 102 + i});
+  }
+  std::vector<TilePhase> tiles;
+  writer.on_superstep(superstep(1, tiles));
+  add_superstep(writer, 2);
+  writer.finish({});
+  const Hdf5File file = Hdf5File::open(path, Hdf5File::Access::kRead);
+  const auto begin = file.read_all<std::uint64_t>("/vertices/start_cycle", Hdf5Type::kU64);
+  const auto of = file.read_all<std::uint64_t>("/vertices/superstep", Hdf5Type::kU64);
+  ASSERT_EQ(begin.size(), kRows + 8);
+  EXPECT_EQ(begin[4], 101U);
+  EXPECT_EQ(begin[4 + kRows - 1], 100 + kRows);
+  EXPECT_EQ(std::ranges::count(of, 1U), static_cast<std::ptrdiff_t>(kRows));
+  EXPECT_TRUE(std::ranges::is_sorted(of));
+}
+
 TEST(Trace, SaysOnceThatSuperstepsHaveMoreInstructionsThanItKeeps) {
   const auto path = scratch_folder() / "many.h5";
   TraceWriter writer(path, {.level = TraceLevel::kInstruction}, two_steps(), {});
