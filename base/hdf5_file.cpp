@@ -233,6 +233,13 @@ void Hdf5File::flush() {
   if (H5Fflush(id_, H5F_SCOPE_GLOBAL) < 0) fail_write("cannot be written");
 }
 
+std::uint64_t Hdf5File::file_bytes() const {
+  const auto lock = hdf5_lock();
+  hsize_t bytes = 0;
+  if (H5Fget_filesize(id_, &bytes) < 0) fail("has no size");
+  return bytes;
+}
+
 void Hdf5File::make_group(const std::string& path) {
   const auto lock = hdf5_lock();
   const Hdf5Id creation(H5Pcreate(H5P_GROUP_CREATE), H5Pclose);

@@ -68,6 +68,9 @@ class Hdf5File {
   /// Rows were added to datasets in some order: in that order they are written.
   void flush();
 
+  /// Bytes of the file, which may have lost its name.
+  [[nodiscard]] std::uint64_t file_bytes() const;
+
   void make_group(const std::string& path);
   void make_dataset(const std::string& path, const Hdf5Layout& layout);
   /// Adds rows to a growing dataset of numbers, which stays open: what it holds of its last chunk

@@ -244,6 +244,7 @@ void add_lost_trace(const InputOutputError& error, const std::filesystem::path& 
                       "trace of them"});
 }
 
+  if (!std::filesystem::exists(part)) return;
 /// Runs the image, into a trace if one is asked for, and shows how far it is. A trace that cannot
 /// be written ends the run. When something stops it, the answer gets the report of what ran before
 /// that is thrown, if anything did.

@@ -97,6 +97,7 @@ const SuperstepRow& RunRecorder::add(const SuperstepRecord& record) {
     }
   }
   row_ = row;
+  if (!first_call_) first_call_ = row.call;
   launches_.clear();
   for (const ComputeShare& share : record.shares) launches_.push_back({share, record.number});
   totals_.for_each_executed(row_, launches_, [&](std::size_t step, std::uint64_t runs) {
@@ -118,8 +119,9 @@ void RunRecorder::finish(const RunResult& result) {
     add_event({TraceEvent::Kind::kTrap, result.trap->cycle, static_cast<std::int32_t>(tile),
                result.trap->cause});
   } else if (result.interrupted) {
-    add_event(
-        {TraceEvent::Kind::kInterrupted, result.totals.cycles, -1, "the run was interrupted"});
+    add_event({TraceEvent::Kind::kInterrupted, result.totals.cycles, -1,
+               fmt::format("the run was interrupted in call {} of {}, behind {}",
+                           row_.call - first_call_.value_or(row_.call) + 1, calls_, result.place)});
   } else {
     for (const auto& [position, visits] : result.infeeds_left) {
       add_event({TraceEvent::Kind::kWarning, result.totals.cycles, -1,

@@ -60,6 +60,7 @@ class RunRecorder {
   std::vector<StepFacts> facts_;  ///< by step
   TraceTotals totals_;
   SuperstepRow row_;
+  std::optional<std::uint32_t> first_call_;
   std::vector<LaunchRow> launches_;
   std::vector<TraceEvent> events_;
 };

@@ -1,13 +1,16 @@
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <optional>
+#include <stdexcept>
 #include <unordered_map>
+#include <utility>
 
 #include "base/error.h"
 #include "base/output_file.h"
-#include <utility>
 #include "sim/trace/detail_rows.h"
 #include "sim/trace/recorder.h"
 #include "sim/trace/repack.h"
@@ -76,6 +79,12 @@ class Profiles {
   std::vector<std::uint32_t> words_;  ///< scratch
 };
 
+std::optional<struct stat> status_of(const std::filesystem::path& path) {
+  struct stat status {};
+  if (lstat(path.c_str(), &status) != 0) return std::nullopt;
+  return status;
+}
+
 /// The `.part` of a trace: no link, which would be followed to a file of somebody else.
 const std::filesystem::path& own_file(const std::filesystem::path& part) {
   std::error_code none;
@@ -88,6 +97,9 @@ const std::filesystem::path& own_file(const std::filesystem::path& part) {
 }  // namespace
 
 struct TraceWriter::State {
+  /// Rows of levels below tile that are not in the file.
+  static constexpr std::uint64_t kMostPending = std::uint64_t{1} << 18;
+
   std::filesystem::path path, part;
   TraceOptions options;
   std::shared_ptr<FileLock> lock;
@@ -96,10 +108,8 @@ struct TraceWriter::State {
   /// In place once readers may follow: until then an earlier file of this name stays.
   OutputFile unfinished;
   Hdf5File file;
+  std::optional<struct stat> own;  ///< of the file, at `part`
   std::uint64_t rows = 0;
-  /// Rows of levels below tile that are not in the file.
-  static constexpr std::uint64_t kMostPending = std::uint64_t{1} << 18;
-
   GrowingTable<kSupersteps> supersteps;
   GrowingTable<kProfileNumbers> profile_numbers;
   GrowingTable<kLaunches> launches;
@@ -238,7 +248,7 @@ struct TraceWriter::State {
     profile_numbers.flush(file);
     supersteps.flush(file);
     file.flush();
-    if (!keeps_tiles || std::filesystem::file_size(part) < options.max_bytes) return;
+    if (!keeps_tiles || file.file_bytes() < options.max_bytes) return;
     keeps_tiles = false;
     add_event(TraceEvent::Kind::kLimit, recorder.totals().run.cycles, -1,
               fmt::format("the file has its limit of {} B: no more rows of tiles, most are of {}",
@@ -251,10 +261,32 @@ struct TraceWriter::State {
   void close(const TraceEnd& end) {
     flush();
     flush_events();
-    file.close();
-    repack_trace(Hdf5File::open(part, Hdf5File::Access::kRead), recorder.totals(), end,
-                 options.report, path);
-    std::filesystem::remove(part);
+    try {
+      if (is_own()) {
+        file.close();
+        repack_trace(Hdf5File::open(part, Hdf5File::Access::kRead), recorder.totals(), end,
+                     options.report, path);
+      } else {
+        // Another process took the file's name away; it is open still.
+        repack_trace(file, recorder.totals(), end, options.report, path);
+      }
+    } catch (const UserError&) {
+      throw;
+    } catch (const std::runtime_error& error) {
+      throw InputOutputError(
+          part.string(),
+          fmt::format("does not hold what the run has written there, as when another process "
+                      "writes the file: {}",
+                      error.what()));
+    }
+    std::error_code none;
+    if (is_own()) std::filesystem::remove(part, none);
+  }
+
+  /// Whether the file at `part` is that of this run.
+  [[nodiscard]] bool is_own() const {
+    const std::optional<struct stat> now = status_of(part);
+    return now && own && now->st_dev == own->st_dev && now->st_ino == own->st_ino;
   }
 };
 
@@ -277,6 +309,7 @@ void TraceWriter::State::begin(const ProgramImage& image, const Provenance& prov
   }
   file.start_swmr();
   unfinished.commit();
+  own = status_of(part);
 }
 
 TraceWriter::~TraceWriter() = default;

@@ -610,6 +610,57 @@ TEST(Trace, AFinishedOneNeedsNoRepair) {
   EXPECT_FALSE(std::filesystem::exists(mended));
 }
 
+TEST(Trace, IsWholeThoughItsUnfinishedFileWasTakenAway) {
+  const auto path = scratch_folder() / "run.h5", part = scratch_folder() / "run.h5.part";
+  for (const TraceLevel level : kLevels) {
+    for (const bool is_replaced : {false, true}) {
+      TraceWriter writer(path, {.level = level}, two_steps(), {});
+      for (std::uint64_t k = 0; k < 3; ++k) add_superstep(writer, k);
+      std::filesystem::remove(part);
+      if (is_replaced) std::ofstream(part) << "somebody's";
+      for (std::uint64_t k = 3; k < 200; ++k) add_superstep(writer, k);
+      writer.finish({});
+      expect_totals(read_trace(path), 200);
+      EXPECT_EQ(std::filesystem::exists(part), is_replaced) << "it stays with who put it there";
+      std::filesystem::remove(part);
+    }
+  }
+}
+
+TEST(Trace, WhoseUnfinishedFileWasOverwrittenIsAnErrorThatNamesIt) {
+  const auto path = scratch_folder() / "run.h5", part = scratch_folder() / "run.h5.part";
+  TraceWriter writer(path, {.level = TraceLevel::kTile}, two_steps(), {});
+  for (std::uint64_t k = 0; k < 5000; ++k) add_superstep(writer, k);
+  std::ofstream(part, std::ios::in) << std::string(std::filesystem::file_size(part), 'x');
+  try {
+    writer.finish({});
+    FAIL() << "it was finished";
+  } catch (const InputOutputError& error) {
+    EXPECT_NE(std::string(error.what()).find(part.string()), std::string::npos) << error.what();
+  }
+  EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST(Trace, SaysWhereTheRunWasInterrupted) {
+  const auto path = scratch_folder() / "interrupted.h5";
+  TraceWriter writer(path, {.calls = 7}, two_steps(), {});
+  std::vector<TilePhase> tiles;
+  for (std::uint32_t call : {4U, 5U}) {  // behind a checkpoint it is not the first
+    SuperstepRecord record = superstep(call - 4, tiles);
+    record.call = call;
+    writer.on_superstep(record);
+  }
+  RunResult result;
+  result.interrupted = true;
+  result.place = "cycle 200, superstep 2, add.1 of f.py:5";
+  writer.finish(result);
+  const TraceSummary trace = read_trace(path);
+  ASSERT_EQ(trace.events.size(), 1U);
+  EXPECT_EQ(trace.events[0].text,
+            "the run was interrupted in call 2 of 7, behind cycle 200, superstep 2, add.1 of "
+            "f.py:5");
+}
+
 TEST(Trace, IsNotRepairedWhileItIsWritten) {
   const auto path = scratch_folder() / "whole.h5", part = scratch_folder() / "whole.h5.part";
   write_and_die(path, TraceLevel::kSuperstep, 11);
