@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
 # Installs what is needed, builds and runs all tests; words go to ctest. PRESET=asan or tsan chooses another build, TARGET=short_tests
-# builds only the short suite (run it with -L short). The presets of sanitizers do without GCC's -Wmaybe-uninitialized, which they mislead.
+# builds only the short suite (run it with -L short).
 set -euo pipefail
 cd "$(dirname "$0")"
-./setup.sh
 preset=${PRESET:-release}
+case $preset in
+  asan | tsan | clang) ./setup.sh clang-14 libclang-rt-14-dev ;;
+  *) ./setup.sh ;;
+esac
 [ "$preset" != release ] || tests/python/setup || echo "Tests that need build/python are skipped"
 mkdir -p build
 [ "$preset" != tsan ] || export TSAN_OPTIONS="ignore_noninstrumented_modules=1 suppressions=$PWD/.ci/tsan.supp ${TSAN_OPTIONS:-}"

@@ -9,7 +9,7 @@
 #include "sim/tile/worker_environment.h"
 
 // With the checks of a sanitizer in each, flat handlers take a compiler minutes.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef SUPERSTEP_SANITIZED
 #define SUPERSTEP_FLAT
 #else
 #define SUPERSTEP_FLAT [[gnu::flatten]]

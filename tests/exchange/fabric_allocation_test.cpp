@@ -1,5 +1,5 @@
 // Sanitizers bring an operator new of their own.
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef SUPERSTEP_SANITIZED
 
 #include <gtest/gtest.h>
 

@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kAffine =
     "run models/quickstart/affine.mlir -m tiny4 --input models/quickstart/affine_input.h5 -q ";
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef SUPERSTEP_SANITIZED
 constexpr bool kHasSanitizer = true;  // which takes memory and files of its own
 #else
 constexpr bool kHasSanitizer = false;
