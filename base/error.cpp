@@ -3,15 +3,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <system_error>
 #include <utility>
 
+#include "base/failed_check.h"
 #include "base/text.h"
 
 namespace superstep {
 namespace {
+
+std::atomic<bool> failed_check = false;
 
 /// No line of a message is longer, whatever it quotes.
 constexpr std::size_t kLongestLine = 1000;
@@ -95,7 +99,10 @@ std::string nearest(const std::string& word, const std::vector<std::string>& kno
   return best;
 }
 
+bool has_failed_check() { return failed_check; }
+
 void fail_check(const char* condition, const char* file, int line, const std::string& detail) {
+  failed_check = true;
   const std::string text = fmt::format("superstep: internal error at {}:{}: {} does not hold: {}\n",
                                        file, line, condition, detail);
   std::fputs(text.c_str(), stderr);

@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -26,6 +28,33 @@ std::mutex temporary_mutex;
 /// Files of this process that go when it ends: those that are not in place yet, and locks. Never
 /// destroyed, because a thread that ends the process may come after `main`.
 std::set<fs::path>& temporary_files = *new std::set<fs::path>;
+
+/// Their names for other processes, each behind the other with a zero at its end; null until they
+/// are shared. More than fit are left out.
+constexpr std::size_t kSharedBytes = std::size_t{1} << 16;
+char* shared_names = nullptr;
+
+void tell_others() {
+  if (shared_names == nullptr) return;
+  std::size_t end = 0;
+  for (const fs::path& path : temporary_files) {
+    const std::string name = fs::absolute(path).string();
+    if (end + name.size() + 2 > kSharedBytes) break;
+    std::memcpy(shared_names + end, name.c_str(), name.size() + 1);
+    end += name.size() + 1;
+  }
+  shared_names[end] = '\0';
+}
+
+void add_temporary(const fs::path& path) {
+  temporary_files.insert(path);
+  tell_others();
+}
+
+void erase_temporary(const fs::path& path) {
+  temporary_files.erase(path);
+  tell_others();
+}
 
 std::optional<struct stat> stat_of(const fs::path& path) {
   struct stat status {};
@@ -98,7 +127,7 @@ OutputFile::OutputFile(const fs::path& path) {
   const auto old = stat_of(target_);
   {
     const std::scoped_lock lock(temporary_mutex);
-    temporary_files.insert(temporary_);
+    add_temporary(temporary_);
   }
   const int file = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file < 0) throw InputOutputError(path.string(), "cannot be written", errno);
@@ -112,7 +141,7 @@ OutputFile::~OutputFile() {
   if (temporary_.empty()) return;
   const std::scoped_lock lock(temporary_mutex);
   unlink(temporary_.c_str());
-  temporary_files.erase(temporary_);
+  erase_temporary(temporary_);
 }
 
 void OutputFile::append(std::string_view bytes) {
@@ -138,7 +167,7 @@ void OutputFile::commit() {
   {
     const std::scoped_lock lock(temporary_mutex);
     check(rename(temporary_.c_str(), target_.c_str()) == 0 ? 0 : errno);
-    temporary_files.erase(temporary_);
+    erase_temporary(temporary_);
     temporary_.clear();
   }
   // One that may be written but not listed cannot be opened; the file is in its place by now.
@@ -155,6 +184,17 @@ void replace_file(const fs::path& path, std::string_view bytes) {
 void remove_temporary_files() {
   const std::scoped_lock lock(temporary_mutex);
   for (const fs::path& path : temporary_files) unlink(path.c_str());
+  if (shared_names == nullptr) return;
+  for (const char* name = shared_names; *name != '\0'; name += std::strlen(name) + 1) unlink(name);
+}
+
+void share_temporary_files() {
+  const std::scoped_lock lock(temporary_mutex);
+  void* const shared =
+      mmap(nullptr, kSharedBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) return;  // a host without room for a page has none for a file
+  shared_names = static_cast<char*>(shared);
+  tell_others();
 }
 
 fs::path lock_beside(const fs::path& path) { return link_target(path) += ".lock"; }
@@ -193,13 +233,13 @@ FileLock::FileLock(const fs::path& path) : lock_(lock_beside(path)) {
   }
   // What is younger is its holder's; another user's keeps its time.
   (void)futimens(file_, nullptr);
-  temporary_files.insert(lock_);
+  add_temporary(lock_);
 }
 
 FileLock::~FileLock() {
   const std::scoped_lock lock(temporary_mutex);
   unlink(lock_.c_str());
-  temporary_files.erase(lock_);
+  erase_temporary(lock_);
   close(file_);
 }
 

@@ -44,6 +44,9 @@ void replace_file(const std::filesystem::path& path, std::string_view bytes);
 /// the process.
 void remove_temporary_files();
 
+/// From here on `remove_temporary_files` removes those of copies of this process too.
+void share_temporary_files();
+
 /// The file that carries the lock of `path`.
 [[nodiscard]] std::filesystem::path lock_beside(const std::filesystem::path& path);
 

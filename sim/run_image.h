@@ -54,7 +54,7 @@ struct RunResult {
   bool interrupted = false;
   bool saved_checkpoint = false;
   std::optional<InputOutputError> checkpoint_error;  ///< why it could not be written
-  std::string place;  ///< where the run got to: cycle, superstep and the op of the step
+  std::string place;                                 ///< where the run got to, as Simulation has it
 };
 
 /// Runs a program image. `arguments` by position; one with an extra leading axis of `calls` is sent

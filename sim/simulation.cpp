@@ -10,6 +10,7 @@
 #include "isa/image_file.h"
 #include "sim/checkpoint.h"
 #include "sim/chip/chip.h"
+#include "sim/chip/step_table.h"
 #include "sim/chip/tile_pages.h"
 #include "sim/exchange/checked_fabric.h"
 #include "sim/host/calls.h"
@@ -293,7 +294,10 @@ class Simulation::Impl {
 
   /// No event is left.
   Stop stand_still() {
-    if (chip_.tiles().is_interrupted()) return last_stop_.emplace(Stop{StopKind::kInterrupted});
+    if (chip_.tiles().is_interrupted()) {
+      step_inside_ = step_that_was_interrupted();
+      return last_stop_.emplace(Stop{StopKind::kInterrupted});
+    }
     if (!chip_.barrier(kZoneExternal)->waits_for_host()) {
       return trap(chip_.deadlock(kernel_.now(), kernel_.deadlock()));
     }
@@ -314,7 +318,7 @@ class Simulation::Impl {
   }
 
   Trap limit_trap() {
-    const std::string step = name_of_last_step();
+    const std::string step = name_of_step(last_step_);
     return {.cycle = totals_.cycles,
             .tile = last_,
             .context = "supervisor",
@@ -334,19 +338,35 @@ class Simulation::Impl {
     return true;
   }
 
+  /// Of what a tile launched last that was stopped in the middle of a superstep.
+  [[nodiscard]] std::optional<std::uint32_t> step_that_was_interrupted() {
+    const StepTable steps(*image_);
+    TileArray& tiles = chip_.tiles();
+    for (std::size_t i = 0; i < tiles.size(); ++i) {
+      const TileLaunches& launches = tiles.work(i).launches;
+      // Those that had not begun have what they launched before.
+      const bool has_launched = launches.count != 0 && launches.first_cycle >= now().value();
+      if (tiles.stop(i).kind != TileStop::Kind::kInterrupted || !has_launched) continue;
+      const TileLaunch& last = launches.places.at(launches.last_place);
+      const std::uint32_t step = steps.find(tiles.id(i), last.pc, last.calls_step);
+      if (step != steps.none()) return step;
+    }
+    return std::nullopt;
+  }
+
   /// With its place in the program; empty for code between steps.
-  [[nodiscard]] std::string name_of_last_step() const {
-    if (last_step_ >= image_->info.steps.size()) return {};
-    const StepInfo& step = image_->info.steps[last_step_];
+  [[nodiscard]] std::string name_of_step(std::uint32_t number) const {
+    if (number >= image_->info.steps.size()) return {};
+    const StepInfo& step = image_->info.steps[number];
     const std::string source = step.source.text();
     return source.empty() ? step.name : step.name + " of " + source;
   }
 
   [[nodiscard]] std::string place() const {
-    const std::string text =
-        fmt::format("cycle {}, superstep {}", now().value(), totals_.supersteps);
-    const std::string step = name_of_last_step();
-    return step.empty() ? text : text + ", " + step;
+    std::string text = fmt::format("cycle {}, superstep {}", now().value(), totals_.supersteps);
+    if (const std::string step = name_of_step(last_step_); !step.empty()) text += ", " + step;
+    if (step_inside_) text += ", inside " + name_of_step(*step_inside_);
+    return text;
   }
 
   void begin_call(bool is_last) {
@@ -400,11 +420,12 @@ class Simulation::Impl {
   RunTotals totals_;
   std::uint32_t last_step_;
   CallPlace call_place_ = CallPlace::kBegin;
-  TileId last_{};                  ///< to arrive at the last barrier
-  std::uint32_t last_pc_ = 0;      ///< of its sync
-  bool exceeds_limit_ = false;     ///< a superstep has ended that should not have begun
-  std::optional<Stop> last_stop_;  ///< after which nothing runs any more
-  bool is_broken_ = false;         ///< by an exception
+  TileId last_{};                             ///< to arrive at the last barrier
+  std::uint32_t last_pc_ = 0;                 ///< of its sync
+  bool exceeds_limit_ = false;                ///< a superstep has ended that should not have begun
+  std::optional<Stop> last_stop_;             ///< after which nothing runs any more
+  std::optional<std::uint32_t> step_inside_;  ///< that was interrupted before its superstep ended
+  bool is_broken_ = false;                    ///< by an exception
   Chip chip_;
   Calls calls_;
   WatchFeed feed_;

@@ -192,7 +192,8 @@ class Simulation {
   /// Step of the last superstep, an index into ProgramInfo::steps; their number for code between
   /// steps.
   [[nodiscard]] std::uint32_t last_step() const;
-  /// Cycle, superstep and op of the last step: where the run got to.
+  /// Cycle, superstep and op of the last step, and of the one that was interrupted inside a
+  /// superstep: where the run got to.
   [[nodiscard]] std::string place() const;
 
   /// A tile that has a program; throws MalformedInput for another.

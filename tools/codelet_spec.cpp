@@ -16,6 +16,7 @@
 #include "base/toml.h"
 #include "isa/vertex_fields.h"
 #include "base/files.h"
+#include "tools/child_process.h"
 #include "tools/tensors.h"
 
 namespace superstep {
@@ -291,7 +292,8 @@ class Reader {
         fail(at(node), fmt::format("'{}' is neither random:SEED nor FILE.h5:DATASET", text));
         return std::nullopt;
       }
-      TensorFile file = read_tensors(beside(text.substr(0, colon)));
+      const std::filesystem::path path = beside(text.substr(0, colon));
+      TensorFile file = read_behind_rehearsal(path, [&] { return read_tensors(path); });
       const auto found = file.find(text.substr(colon + 1));
       if (found == file.end()) {
         fail(at(node),

@@ -2,6 +2,7 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "tools/answer.h"
@@ -18,6 +19,9 @@ struct Command {
   ExitCode (*run)(const Options& options, Answer& answer);
   /// The command's own fields of the document that `--json` gives.
   std::span<const AnswerField> (*fields)();
+  /// The traces among its words, of a command that does nothing but read them: it runs in a process
+  /// of its own.
+  std::vector<std::string> (*traces)(const std::vector<std::string>& words) = nullptr;
 };
 
 /// Every subcommand, in the order of the help text.

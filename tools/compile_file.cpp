@@ -8,6 +8,7 @@
 #include "base/sha256.h"
 #include "compiler/compile.h"
 #include "isa/image_file.h"
+#include "tools/child_process.h"
 #include "tools/host_memory.h"
 #include "report/report.h"
 
@@ -65,7 +66,7 @@ ProgramImage compile_file(const std::string& path, const SourcedMachine& machine
 ProgramImage image_of(const Options& options, Answer& answer) {
   const std::string& path = options.words()[0];
   const std::vector<std::string> overrides = options.list("set");
-  ProgramImage image = read_image(path, overrides);
+  ProgramImage image = read_behind_rehearsal(path, [&] { return read_image(path, overrides); });
   const auto machine = options.get("machine");
   if (machine && load_machine(*machine, overrides) != image.machine) {
     usage_error(

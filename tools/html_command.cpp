@@ -7,6 +7,7 @@
 #include "sim/trace/trace_file.h"
 #include "tools/command.h"
 #include "tools/outputs.h"
+#include "tools/streams.h"
 
 namespace superstep {
 namespace {
@@ -27,7 +28,7 @@ Options html_options() {
       "nothing else.",
       {"superstep run program.mlir --trace tile -o run.h5", "superstep html run.h5 -o run.html",
        "superstep html before.h5 after.h5 -o compare.html"});
-  options.value("output,o", "FILE", "the page");
+  options.value("output,o", "FILE", "the page; - is standard output");
   options.positionals(1, 2);
   return options;
 }
@@ -37,11 +38,16 @@ ExitCode html_command(const Options& options, Answer& answer) {
   if (!output) usage_error("give the page a name: -o PAGE.html");
   std::vector<NamedFile> inputs;
   for (const std::string& word : options.words()) inputs.push_back({"the trace", word});
-  check_outputs(inputs, {{"--output", *output}});
+  const bool is_piped = is_standard_output(*output, answer);
+  if (!is_piped) check_outputs(inputs, {{"--output", *output}});
   const std::vector<std::string>& words = options.words();
   const std::string page =
       page_html(words.size() == 1 ? std::vector{page_document(TraceFile(words[0]))}
                                   : page_documents(TraceFile(words[0]), TraceFile(words[1])));
+  if (is_piped) {
+    write_whole_output(page);
+    return ExitCode::kOk;
+  }
   replace_file(*output, page);
   answer.print("Wrote {} ({} kB)\n", *output, (page.size() + 500) / 1000);
   answer.fields()["file"] = *output;

@@ -1,17 +1,22 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <exception>
 #include <filesystem>
 #include <mutex>
 #include <new>
+#include <optional>
 #include <system_error>
 
+#include "base/failed_check.h"
 #include "base/output_file.h"
 #include "tools/answer.h"
+#include "tools/child_process.h"
 #include "tools/command.h"
 #include "tools/progress.h"
 #include "tools/signals.h"
@@ -83,6 +88,11 @@ ExitCode dispatch(const std::vector<std::string>& words, Answer& answer) {
 /// A broken invariant aborts; to the shell it is the exit code of an internal error.
 void exit_internal(int) { std::_Exit(static_cast<int>(ExitCode::kInternal)); }
 
+/// What else aborts is the C library, where a damaged file broke the heap.
+void exit_internal_if_checked(int signal) {
+  if (has_failed_check()) exit_internal(signal);
+}
+
 /// Whose fault an exception is that none of ours throws. TBB has no type of its own for a host that
 /// gives it no thread.
 ExitCode code_of(const std::exception& error) {
@@ -143,18 +153,36 @@ Answer answer_for(const std::vector<std::string>& words) {
   return {is_command ? words[0] : "help", line, is_json};
 }
 
-ExitCode answer_words(const std::vector<std::string>& words) {
-  Answer answer = answer_for(words);
-  take_signals([&] {
-    if (!answering.try_lock()) return;
-    const std::string stage = current_stage();
-    const std::vector<Problem> problems{
-        {{}, stage.empty() ? "interrupted" : "interrupted: " + stage}};
-    const char* const next_line = isatty(STDERR_FILENO) != 0 ? "\n" : "";  // behind `^C`
-    write_error(next_line + problems_text(ExitCode::kInterrupted, problems));
-    (void)write_output(answer.text_of_end(ExitCode::kInterrupted, problems));
+/// The command of words that does nothing but read traces; null for any other.
+const Command* reader_of(const std::vector<std::string>& words) {
+  const auto commands = all_commands();
+  const auto found = std::ranges::find_if(commands, [&](const Command& command) {
+    return !words.empty() && words[0] == command.name && command.traces != nullptr;
   });
-  ExitCode code = run(words, answer);
+  return found == commands.end() ? nullptr : &*found;
+}
+
+/// What to say of the process of a command that ended so by a signal.
+ExitCode add_end(const ChildEnd& end, const Command& command, const std::vector<std::string>& words,
+                 Answer& answer) {
+  if (!end.is_crash()) {
+    answer.add_problem({{},
+                        fmt::format("the process that read it was ended by a signal ({})",
+                                    strsignal(end.signal))});
+    return end.signal == SIGINT || end.signal == SIGTERM || end.signal == SIGHUP
+               ? ExitCode::kInterrupted
+               : ExitCode::kHostLimit;
+  }
+  Options options = command.options();
+  (void)options.parse({words.begin() + 1, words.end()});
+  const std::vector<std::string> traces = command.traces(options.words());
+  answer.add_problem(crash_problem(fmt::format("{}", fmt::join(traces, " or ")), end.signal,
+                                   "another run makes it anew"));
+  return ExitCode::kDamagedTrace;
+}
+
+/// Writes the answer of the process.
+ExitCode finish(ExitCode code, const Answer& answer) {
   answering.lock();
   std::string errors = problems_text(code, answer.problems());
   if (const int error = write_output(answer.text(code)); error != 0) {
@@ -164,6 +192,36 @@ ExitCode answer_words(const std::vector<std::string>& words) {
   }
   write_error(errors);
   return code;
+}
+
+ExitCode answer_words(const std::vector<std::string>& words) {
+  Answer answer = answer_for(words);
+  if (const Command* const reader = reader_of(words)) {
+    std::optional<ChildEnd> end;
+    try {
+      end = continue_in_child();
+    } catch (const HostLimit& error) {
+      for (const Problem& problem : error.problems()) answer.add_problem(problem);
+      return finish(error.code(), answer);
+    }
+    if (end && end->signal == 0) return ExitCode{end->code};
+    if (end) {
+      take_signals([] {});
+      remove_temporary_files();
+      return finish(add_end(*end, *reader, words, answer), answer);
+    }
+    std::signal(SIGABRT, exit_internal_if_checked);
+  }
+  take_signals([&] {
+    if (!answering.try_lock()) return;
+    const std::string stage = current_stage();
+    const std::vector<Problem> problems{
+        {{}, stage.empty() ? "interrupted" : "interrupted: " + stage}};
+    const char* const next_line = isatty(STDERR_FILENO) != 0 ? "\n" : "";  // behind `^C`
+    write_error(next_line + problems_text(ExitCode::kInterrupted, problems));
+    (void)write_output(answer.text_of_end(ExitCode::kInterrupted, problems));
+  });
+  return finish(run(words, answer), answer);
 }
 
 }  // namespace

@@ -15,6 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// As commands name it.
+constexpr const char* kStandardOutput = "-";
+
 /// Bytes of a name beside an output: `.part.4194304.new`, with the largest number of a process.
 constexpr std::size_t kMostBeside = 17;
 
@@ -59,6 +62,15 @@ void check_outputs(const std::vector<NamedFile>& inputs, const std::vector<Named
   ExitCode code = ExitCode::kUsage;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const NamedFile& output = outputs[i];
+    if (output.path == kStandardOutput) {
+      problems.push_back(
+          {{output.path.string(), 0, 0},
+           fmt::format(
+               "{}: only `html` and `trace export` write to standard output; a file of that "
+               "name is ./-",
+               output.role)});
+      continue;
+    }
     try {
       if (!output.is_beside || fs::exists(fs::symlink_status(output.path))) {
         check_output(output.path);
@@ -87,6 +99,15 @@ void check_outputs(const std::vector<NamedFile>& inputs, const std::vector<Named
     for (std::size_t j = 0; j < i; ++j) compare(outputs[j]);
   }
   if (!problems.empty()) throw UserError(code, std::move(problems));
+}
+
+bool is_standard_output(const fs::path& output, const Answer& answer) {
+  if (output != kStandardOutput) return false;
+  if (answer.is_json()) {
+    throw UserError(ExitCode::kUsage,
+                    "-o - and --json both write to standard output: give -o a file");
+  }
+  return true;
 }
 
 std::vector<NamedFile> trace_outputs(const std::string& role, const fs::path& path) {

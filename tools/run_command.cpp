@@ -14,11 +14,13 @@
 
 #include "base/hdf5_file.h"
 #include "compiler/image/streams.h"
+#include "sim/checkpoint.h"
 #include "sim/host/arguments.h"
 #include "sim/host/feeds.h"
 #include "sim/run_image.h"
 #include "sim/trace/recorder.h"
 #include "sim/trace/trace.h"
+#include "tools/child_process.h"
 #include "tools/command.h"
 #include "tools/compile_file.h"
 #include "tools/host_memory.h"
@@ -179,9 +181,11 @@ Request request_of(const Options& options) {
   }
   check_outputs(inputs_of(options), outputs);
   if (request.trace) request.lock = std::make_shared<FileLock>(*request.trace);
-  if (const auto file = options.get("expect")) request.expected = read_tensors(*file, "result");
-  if (const auto file = options.get("parameters"))
-    request.parameters = read_tensors(*file, "result");
+  const auto results_in = [](const std::string& file) {
+    return read_behind_rehearsal(file, [&] { return read_tensors(file, "result"); });
+  };
+  if (const auto file = options.get("expect")) request.expected = results_in(*file);
+  if (const auto file = options.get("parameters")) request.parameters = results_in(*file);
   if (options.has("parameters") && request.parameters.empty()) {
     throw MalformedInput({{{*options.get("parameters"), 0, 0},
                            "has no dataset result0 and so on, as `--output` writes them"}});
@@ -230,6 +234,7 @@ Provenance provenance_of(const Options& options, std::uint32_t threads) {
 struct RunOutcome {
   RunResult result;
   TraceSummary summary;
+  std::uint32_t call = 1;       ///< that it was in at its end
   bool has_lost_trace = false;  ///< it could not be written to its end, which the answer says
   bool is_cut_off = false;      ///< the run, for that
 };
@@ -239,12 +244,12 @@ void add_lost_trace(const InputOutputError& error, const std::filesystem::path& 
                     Answer& answer) {
   for (const Problem& problem : error.problems()) answer.add_problem(problem);
   const std::string part = trace_part(path).string();
+  if (!std::filesystem::exists(part)) return;
   answer.add_problem({{part, 0, 0},
                       "keeps the supersteps that were written; `superstep trace repair` makes a "
                       "trace of them"});
 }
 
-  if (!std::filesystem::exists(part)) return;
 /// Runs the image, into a trace if one is asked for, and shows how far it is. A trace that cannot
 /// be written ends the run. When something stops it, the answer gets the report of what ran before
 /// that is thrown, if anything did.
@@ -264,7 +269,7 @@ RunOutcome simulate(const ProgramImage& image, const std::vector<HostTensor>& ar
   if (trace) run.observer = trace->observer();
   RunRecorder totals_only(image, trace_options);
   const RunRecorder& recorder = trace ? trace->recorder() : totals_only;
-  std::uint32_t calls_done = 0;
+  std::uint32_t calls_done = simulation.calls_done();
   run.on_superstep = [&](const SuperstepRecord& record) {
     if (!trace) totals_only.add(record);
     try {
@@ -290,6 +295,7 @@ RunOutcome simulate(const ProgramImage& image, const std::vector<HostTensor>& ar
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
   interrupt.reset();
   totals_only.finish(out.result);
+  out.call = calls_done + 1;
   out.is_cut_off = trace_error.has_value();
   progress.stage("write the trace");
   try {
@@ -501,6 +507,9 @@ ExitCode run_command(const Options& options, Answer& answer) {
   if (const std::string why = window_problem(request.window, image); !why.empty()) {
     throw UserError(ExitCode::kUsage, {{{program, 0, 0}, why}});
   }
+  if (const auto& file = run.from_checkpoint) {
+    rehearse(*file, ExitCode::kMalformed, [&] { (void)read_checkpoint(*file, image); });
+  }
   const RunOutcome ran =
       simulate(image, arguments, run, request, trace_options, provenance, progress, answer);
   const RunResult& result = ran.result;
@@ -523,7 +532,9 @@ ExitCode run_command(const Options& options, Answer& answer) {
   if (result.trap) return ExitCode::kFailedCheck;
   if (result.interrupted) {
     answer.add_problem(
-        {{}, fmt::format("interrupted behind {}: these are the supersteps before", result.place)});
+        {{},
+         fmt::format("interrupted in call {} of {}, behind {}: these are the supersteps before",
+                     grouped(ran.call), grouped(run.calls), result.place)});
     return ExitCode::kInterrupted;
   }
 

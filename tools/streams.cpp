@@ -5,6 +5,8 @@
 
 #include <cerrno>
 
+#include "base/error.h"
+
 namespace superstep {
 namespace {
 
@@ -33,6 +35,11 @@ void hold_standard_streams() {
 int write_output(std::string_view text) {
   const int error = write_all(STDOUT_FILENO, text);
   return error == EPIPE ? 0 : error;
+}
+
+void write_whole_output(std::string_view bytes) {
+  if (const int error = write_output(bytes); error != 0)
+    throw InputOutputError("standard output", "cannot be written", error);
 }
 
 void write_error(std::string_view text) { (void)write_all(STDERR_FILENO, text); }

@@ -11,6 +11,9 @@ void hold_standard_streams();
 /// Writes to standard output; 0 or an errno. A reader that went away is no error.
 [[nodiscard]] int write_output(std::string_view text);
 
+/// The same for an output of a command that goes there; throws InputOutputError.
+void write_whole_output(std::string_view bytes);
+
 /// Writes to standard error; what cannot be written there is lost.
 void write_error(std::string_view text);
 

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "compiler/ops/elements.h"
+#include "tools/child_process.h"
 
 namespace superstep {
 namespace {
@@ -96,7 +97,9 @@ std::vector<HostTensor> load_arguments(const std::vector<TensorType>& expected,
     const auto wanted = [&](const std::string& name, const TensorType& type) {
       return may_be_argument(expected, name, type);
     };
-    for (auto& [name, tensor] : read_tensors(input, "arg", wanted)) found[name] = std::move(tensor);
+    TensorFile given_here =
+        read_behind_rehearsal(input, [&] { return read_tensors(input, "arg", wanted); });
+    for (auto& [name, tensor] : given_here) found[name] = std::move(tensor);
   }
   std::vector<Problem> problems;
   std::vector<HostTensor> arguments;
@@ -141,7 +144,8 @@ std::vector<HostTensor> load_arguments(const std::vector<TensorType>& expected,
 FeedTensors load_infeeds(const ProgramImage& image, const std::optional<std::string>& file) {
   FeedTensors infeeds;
   if (file) {
-    for (auto& [name, tensor] : read_tensors(*file, "infeed")) {
+    TensorFile fed = read_behind_rehearsal(*file, [&] { return read_tensors(*file, "infeed"); });
+    for (auto& [name, tensor] : fed) {
       const auto position = std::stoul(name.substr(std::string_view("infeed").size()));
       infeeds[static_cast<std::uint32_t>(position)] = std::move(tensor);
     }

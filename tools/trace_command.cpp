@@ -87,7 +87,8 @@ Options trace_options() {
       "validate RUN.h5: whether it keeps its rules and adds up; damage is found with dataset and "
       "row.\n"
       "export RUN.h5 --to FORMAT -o FILE: gives it to other viewers (docs/exports.md).\n"
-      "repair RUN.h5.part [OUT.h5]: makes what a killed run left a trace.\n"
+      "repair RUN.h5.part [OUT.h5]: makes what a killed run left a trace; of a finished one, where "
+      "there is nothing to repair, it writes nothing and ends with 2.\n"
       "schema: every dataset that there may be.",
       {"superstep trace ls run.h5", "superstep trace validate run.h5",
        "superstep trace export run.h5 --to perfetto -o run.pftrace",
@@ -95,7 +96,7 @@ Options trace_options() {
        "superstep trace repair run.h5.part"});
   options.positionals(1, 3)
       .value("to", "FORMAT", to.c_str())
-      .value("output,o", "FILE", "export: write it there")
+      .value("output,o", "FILE", "export: write it there; - is standard output")
       .value("window", "A:B", "export: supersteps A to B - 1 alone; A or B may be left out")
       .value("tiles", "LIST",
              "perfetto: these tiles, as in 0,17,100-107; or `critical` (default), those that are "

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "base/output_file.h"
-#include "report/numbers.h"
 #include "report/page/page.h"
 #include "report/page/page_data.h"
 #include "report/report.h"
@@ -20,6 +19,7 @@
 #include "tools/outputs.h"
 #include "tools/progress.h"
 #include "tools/report_answer.h"
+#include "tools/run_progress.h"
 #include "tools/signals.h"
 
 namespace superstep {
@@ -43,26 +43,18 @@ fs::path finished(fs::path path) {
   return path;
 }
 
-/// What a run has done so far, in a line.
-std::string line_of(const RunTotals& totals, std::uint64_t clock_hz) {
-  const Cycles device = totals.exchange + totals.compute + totals.sync;
-  const auto share = [&](Cycles part) {
-    return device.value() == 0
-               ? 0
-               : 100.0 * static_cast<double>(part.value()) / static_cast<double>(device.value());
-  };
-  const TimeColumn time(device, clock_hz);
-  return fmt::format(
-      "{} supersteps, {} device cycles ({} {}): compute {:.0f} %, exchange {:.0f} %, sync {:.0f} %",
-      grouped(totals.supersteps), grouped(device), time.text(device), time.unit(),
-      share(totals.compute), share(totals.exchange), share(totals.sync));
-}
-
 /// When a file was written; nothing where there is none.
 std::optional<fs::file_time_type> written(const fs::path& path) {
   std::error_code error;
   const fs::file_time_type time = fs::last_write_time(path, error);
   return error ? std::nullopt : std::optional(time);
+}
+
+/// How long ago that was.
+std::chrono::seconds since(std::optional<fs::file_time_type> time) {
+  if (!time) return {};
+  const auto ago = fs::file_time_type::clock::now() - *time;
+  return std::max({}, std::chrono::duration_cast<std::chrono::seconds>(ago));
 }
 
 /// What a run has done so far, from look to look: each reads what is new.
@@ -73,19 +65,40 @@ class SoFar {
     const std::uint64_t supersteps = trace.rows(kSupersteps);
     if (!totals_ || supersteps < seen_) {
       totals_ = no_totals(trace.hdf5());
+      operations_ = trace.read(kOperations);
+      first_call_.reset();
       seen_ = 0;
     }
     const std::uint64_t first = std::exchange(seen_, supersteps);
     trace.for_each_superstep(first, supersteps - first, [&](const SuperstepInFile& superstep) {
+      if (!first_call_) first_call_ = superstep.row.call;
+      call_ = superstep.row.call;
+      operation_ = superstep.row.operation;
       totals_->add(superstep.row, superstep.launches);
     });
     return supersteps > first;
   }
-  /// Behind the first look.
-  [[nodiscard]] const RunTotals& totals() const { return totals_->run; }
+  /// Behind the first look, of a trace that was written so long ago.
+  [[nodiscard]] RunProgress progress(const TraceFile& trace, std::chrono::seconds quiet) const {
+    const RootRow root = read_attributes(trace.hdf5(), kRootAttributes);
+    RunProgress progress{.totals = totals_->run,
+                         .clock_hz = static_cast<std::uint64_t>(root.clock_hz),
+                         .call = call_ - first_call_.value_or(call_),
+                         .calls = std::max(root.calls, 1U),
+                         .quiet = quiet};
+    if (first_call_ && operation_ < operations_.size()) {
+      const OperationRow& operation = operations_[operation_];
+      const std::string source = operation.source.text();
+      progress.operation = source.empty() ? operation.name : operation.name + " of " + source;
+    }
+    return progress;
+  }
 
  private:
   std::optional<TraceTotals> totals_;
+  std::vector<OperationRow> operations_;
+  std::optional<std::uint32_t> first_call_;
+  std::uint32_t call_ = 0, operation_ = 0;  ///< of the last superstep
   std::uint64_t seen_ = 0;
 };
 
@@ -175,8 +188,7 @@ ExitCode watch_command(const Options& options, Answer& answer) {
     try {
       const TraceFile trace(part);
       const bool is_new = so_far.look(trace);
-      const RootRow root = read_attributes(trace.hdf5(), kRootAttributes);
-      progress.show(line_of(so_far.totals(), static_cast<std::uint64_t>(root.clock_hz)));
+      progress.show(text_of(so_far.progress(trace, since(written(part)))));
       if (is_new) page.show(trace, true);
     } catch (const std::exception&) {
       // A run that begins or ends has no file that can be read yet, or none any more.

@@ -16,14 +16,14 @@ namespace superstep {
 namespace {
 
 constexpr ExportFormat kFormats[] = {
-    {"perfetto", "tracks over time, for ui.perfetto.dev; 1 ns is 1 tile cycle", "window tiles",
-     write_perfetto},
-    {"folded", "stacks of the program and their cycles, for flamegraph.pl and inferno",
+    {"perfetto", "tracks over time, for ui.perfetto.dev; 1 ns is 1 tile cycle", false,
+     "window tiles", write_perfetto},
+    {"folded", "stacks of the program and their cycles, for flamegraph.pl and inferno", true,
      "window weight", write_folded},
-    {"speedscope", "the same for speedscope.app", "window weight", write_speedscope},
-    {"kanata", "instructions of a trace of level instruction, for Konata", "window tiles",
+    {"speedscope", "the same for speedscope.app", true, "window weight", write_speedscope},
+    {"kanata", "instructions of a trace of level instruction, for Konata", true, "window tiles",
      write_kanata},
-    {"csv", "one table", "window table", write_csv},
+    {"csv", "one table", true, "window table", write_csv},
 };
 
 /// The number of the superstep of a row.

@@ -38,6 +38,7 @@ using ExportSink = std::function<void(std::string_view)>;
 /// A format that traces can be exported to.
 struct ExportFormat {
   std::string_view name, meaning;
+  bool is_text;
   std::string_view options;  ///< of the command line that it looks at, separated by spaces
   /// Gives the export to `sink`, the same bytes for the same trace, and returns what it leaves out:
   /// a sentence each. Throws UserError (usage) for what the trace does not have.

@@ -63,6 +63,71 @@ TEST(TraceExport, SaysOnStandardErrorWhatIsNotThere) {
   EXPECT_FALSE(std::filesystem::exists(out));
 }
 
+TEST(TraceExport, GoesToStandardOutput) {
+  const std::filesystem::path trace = traced("tile"), out = scratch_folder() / "out";
+  for (const std::string format : {"perfetto", "csv", "folded", "speedscope"}) {
+    const std::string words = "trace export " + trace.string() + " --to " + format + " -o ";
+    ASSERT_EQ(superstep(words + out.string()).code, 0);
+    const ProgramRun piped = superstep(words + "-");
+    EXPECT_EQ(piped.code, 0) << piped.err;
+    EXPECT_TRUE(piped.out == text_of(out)) << format;
+    EXPECT_EQ(superstep(words + "- --json").code, 2) << "its document goes there";
+  }
+  const ProgramRun full =
+      superstep("trace export " + trace.string() + " --to csv -o - > /dev/full");
+  EXPECT_EQ(full.code, 74);
+  EXPECT_NE(full.err.find("standard output: error: cannot be written"), std::string::npos)
+      << full.err;
+}
+
+TEST(TraceExport, ThatIsBinaryDoesNotGoToATerminal) {
+  const std::filesystem::path trace = traced("tile");
+  const auto on_terminal = [&](const std::string& format) {
+    return superstep("version; script -qec '" SUPERSTEP_BINARY " trace export " + trace.string() +
+                     " --to " + format + " -o -' /dev/null");
+  };
+  const ProgramRun binary = on_terminal("perfetto");
+  EXPECT_EQ(binary.code, 2) << binary.out;
+  EXPECT_NE(binary.out.find("standard output is a terminal"), std::string::npos) << binary.out;
+  EXPECT_EQ(on_terminal("csv").code, 0);
+}
+
+TEST(Page, GoesToStandardOutput) {
+  const std::filesystem::path trace = traced("tile"), out = scratch_folder() / "out.html";
+  ASSERT_EQ(superstep("html " + trace.string() + " -o " + out.string()).code, 0);
+  const ProgramRun piped = superstep("html " + trace.string() + " -o -");
+  EXPECT_EQ(piped.code, 0) << piped.err;
+  EXPECT_TRUE(piped.out == text_of(out));
+  EXPECT_EQ(superstep("html " + trace.string() + " -o - --json").code, 2);
+}
+
+TEST(Outputs, ThatAreNoExportAreNotStandardOutput) {
+  const std::string trace = traced("superstep").string();
+  for (const std::string words :
+       {"compile models/quickstart/affine.mlir -m tiny4 -o -",
+        "run models/quickstart/affine.mlir -m tiny4 --input random:1 --output -",
+        "run models/quickstart/affine.mlir -m tiny4 --input random:1 -o -"}) {
+    const ProgramRun run = superstep(words);
+    EXPECT_EQ(run.code, 2) << words;
+    EXPECT_NE(run.err.find("a file of that name is ./-"), std::string::npos) << run.err;
+    EXPECT_FALSE(std::filesystem::exists(SUPERSTEP_SOURCE_DIR "/-"));
+  }
+}
+
+TEST(TraceRepair, OfAFinishedTraceSaysThatThereIsNothingToRepair) {
+  const std::string trace = traced("superstep").string();
+  const std::filesystem::path out = scratch_folder() / "mended.h5";
+  for (const std::string& words : {trace, trace + " " + out.string()}) {
+    const ProgramRun run = superstep("trace repair " + words);
+    EXPECT_EQ(run.code, 2) << run.out;
+    EXPECT_NE(run.err.find(trace + ": error: is a finished trace: there is nothing to repair, and "
+                                   "no file is written"),
+              std::string::npos)
+        << run.err;
+    EXPECT_FALSE(std::filesystem::exists(out));
+  }
+}
+
 TEST(TraceListing, HasEveryDatasetAndWhatTheLevelLacks) {
   const std::filesystem::path path = traced("superstep");
   const ProgramRun run = superstep("trace ls --json " + path.string());

@@ -114,6 +114,46 @@ TEST(TraceWindows, KeepTheRowsThatAreInside) {
       [&](const VertexRow& row) { return is_reduce(row) && row.tile < 3 && row.superstep >= 5; });
 }
 
+/// Lets a trace see fewer worker runs of a superstep than it would.
+class FewerRuns : public Observer {
+ public:
+  explicit FewerRuns(Observer& of_trace) : of_trace_(of_trace) {}
+
+  [[nodiscard]] Watch watch() const override {
+    Watch watch = of_trace_.watch();
+    watch.most_worker_runs = 30;
+    return watch;
+  }
+  void on_worker_run(TileId tile, const WorkerRun& run) override {
+    of_trace_.on_worker_run(tile, run);
+  }
+  void on_too_many_worker_runs() override { of_trace_.on_too_many_worker_runs(); }
+
+ private:
+  Observer& of_trace_;
+};
+
+TEST(VertexLevel, ThatLeavesOutSuperstepsWithTooManyRunsIsValid) {
+  const char* const program = "models/linear_regression/train_step.mlir";
+  const auto source = std::filesystem::path(SUPERSTEP_SOURCE_DIR) / program;
+  const ProgramImage image =
+      compile(import_stablehlo(read_text_file(source), program), load_machine("tiny4"));
+  const std::filesystem::path path = scratch_folder() / "fewer.h5";
+  TraceWriter writer(path, {.level = TraceLevel::kVertex}, image, {});
+  FewerRuns fewer(*writer.observer());
+  RunOptions options;
+  options.observer = &fewer;
+  options.on_superstep = [&](const SuperstepRecord& record) { writer.on_superstep(record); };
+  writer.finish(
+      run_image(image, load_arguments(image.arguments, {"random:1"}, TensorFile{}), options));
+  const TraceSummary trace = read_trace(path);
+  ASSERT_EQ(trace.events.size(), 1U);
+  EXPECT_EQ(trace.events[0].kind, TraceEvent::Kind::kLimit);
+  EXPECT_FALSE(vertices_of(path).empty());
+  const ProgramRun valid = superstep("trace validate " + path.string());
+  EXPECT_EQ(valid.code, 0) << valid.err;
+}
+
 TEST(VertexLevel, NamesStepsThatRunTheCodelet) {
   for (const auto& [program, machine] :
        {std::pair{"models/linear_regression/train_step.mlir", "tiny4"},

@@ -29,6 +29,7 @@ struct Superstep {
       issued;  ///< by tile and worker
   SuperstepRecord record;
   std::vector<TilePhase> tiles;  ///< by entry
+  bool has_too_many_runs = false;
 };
 
 /// Keeps all that workers do.
@@ -42,6 +43,7 @@ class Keeper : public Observer {
     if (instruction.context == IssuedInstruction::kSupervisor) return;
     now_.issued[{tile, instruction.context}].push_back(instruction);
   }
+  void on_too_many_worker_runs() override { now_.has_too_many_runs = true; }
   void on_superstep(const SuperstepRecord& record) override {
     now_.record = record;
     now_.tiles = *record.tiles;
@@ -170,6 +172,30 @@ TEST(WorkerRuns, AreSeenInTheirWindowOnly) {
   ASSERT_EQ(all.size(), some.size());
   for (std::size_t s = 0; s < all.size(); ++s) {
     EXPECT_TRUE(some[s].runs == (s == 3 || s == 4 ? all[s].runs : decltype(all[s].runs)())) << s;
+  }
+}
+
+TEST(WorkerRuns, AreNotSeenOfASuperstepThatHasMoreThanTheirWatcherWants) {
+  const ProgramImage image = compiled(kPrograms[0].first, kPrograms[0].second);
+  const auto count = [](const Superstep& superstep) {
+    std::size_t runs = 0;
+    for (const auto& [tile, of_tile] : superstep.runs) runs += of_tile.size();
+    return runs;
+  };
+  const auto all = observed(image, {.instructions = false, .worker_runs = true});
+  std::size_t most = 0;
+  for (const Superstep& superstep : all) most = std::max(most, count(superstep));
+  for (const std::uint32_t threads : {1U, 2U}) {
+    RunOptions options;
+    options.threads = threads;
+    const auto some = observed(
+        image, {.instructions = false, .worker_runs = true, .most_worker_runs = most - 1}, options);
+    ASSERT_EQ(some.size(), all.size());
+    for (std::size_t s = 0; s < all.size(); ++s) {
+      const bool is_too_many = count(all[s]) == most;
+      EXPECT_EQ(some[s].has_too_many_runs, is_too_many) << s;
+      EXPECT_TRUE(some[s].runs == (is_too_many ? decltype(all[s].runs)() : all[s].runs)) << s;
+    }
   }
 }
 

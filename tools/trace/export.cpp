@@ -1,11 +1,14 @@
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 #include "base/output_file.h"
 #include "report/export/format.h"
 #include "tools/outputs.h"
+#include "tools/streams.h"
 #include "tools/trace/verbs.h"
 #include "tools/windows.h"
 
@@ -51,7 +54,7 @@ ExportRequest request_from(const Options& options, const ExportFormat& format) {
 /// Gathers pieces, so that few go to the system.
 class BufferedOutput {
  public:
-  explicit BufferedOutput(OutputFile& file) : file_(file) {}
+  explicit BufferedOutput(ExportSink sink) : sink_(std::move(sink)) {}
 
   void add(std::string_view bytes) {
     constexpr std::size_t kPiece = std::size_t{1} << 20;
@@ -59,14 +62,35 @@ class BufferedOutput {
     if (buffer_.size() >= kPiece) flush();
   }
   void flush() {
-    file_.append(buffer_);
+    sink_(buffer_);
     buffer_.clear();
   }
 
  private:
-  OutputFile& file_;
+  ExportSink sink_;
   std::string buffer_;
 };
+
+/// Writes the export, and gives what it leaves out.
+std::vector<std::string> write(const ExportFormat& format, const TraceFile& trace,
+                               const ExportRequest& request, ExportSink sink) {
+  BufferedOutput output(std::move(sink));
+  std::vector<std::string> left_out =
+      format.write(trace, request, [&](std::string_view bytes) { output.add(bytes); });
+  output.flush();
+  return left_out;
+}
+
+ExitCode export_to_output(const ExportFormat& format, const TraceFile& trace,
+                          const ExportRequest& request) {
+  if (!format.is_text && isatty(STDOUT_FILENO) != 0) {
+    usage_error(fmt::format(
+        "{} is binary, and standard output is a terminal: -o FILE writes a file", format.name));
+  }
+  for (const std::string& sentence : write(format, trace, request, write_whole_output))
+    write_error(sentence + "\n");
+  return ExitCode::kOk;
+}
 
 }  // namespace
 
@@ -77,13 +101,14 @@ ExitCode trace_export(const Options& options, const std::vector<std::string>& fi
   const ExportFormat& format = format_named(*options.get("to"));
   const ExportRequest request = request_from(options, format);
   const std::string out = *options.get("output");
+  if (is_standard_output(out, answer)) {
+    return export_to_output(format, TraceFile(files[0]), request);
+  }
   check_outputs({{"the trace", files[0]}}, {{"the export", out}});
   const TraceFile trace(files[0]);
   OutputFile file(out);
-  BufferedOutput output(file);
   const std::vector<std::string> left_out =
-      format.write(trace, request, [&](std::string_view bytes) { output.add(bytes); });
-  output.flush();
+      write(format, trace, request, [&](std::string_view bytes) { file.append(bytes); });
   file.commit();
   for (const std::string& sentence : left_out) answer.print("{}: {}\n", out, sentence);
   answer.fields() = {{"file", out}, {"left_out", left_out}};

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "report/numbers.h"
 #include "report/report.h"
 #include "sim/trace/trace.h"
@@ -7,18 +9,26 @@
 #include "tools/trace/verbs.h"
 
 namespace superstep {
+namespace {
+
+[[noreturn]] void refuse_finished(const std::string& trace) {
+  throw UserError(ExitCode::kUsage,
+                  {{{trace, 0, 0},
+                    "is a finished trace: there is nothing to repair, and no file is written; "
+                    "`superstep trace validate` says whether it is damaged"}});
+}
+
+}  // namespace
 
 ExitCode trace_repair(const Options&, const std::vector<std::string>& files, Answer& answer) {
   const std::string& part = files[0];
-  if (files.size() == 1 && !part.ends_with(".part"))
+  if (files.size() == 1 && !part.ends_with(".part")) {
+    if (std::filesystem::exists(part) && read_trace(part).complete) refuse_finished(part);
     usage_error(fmt::format("{} does not end in .part: name the file to write", part));
+  }
   const std::string out = files.size() == 2 ? files[1] : part.substr(0, part.size() - 5);
   check_outputs({{"the trace to repair", part}}, {{"the repaired trace", out}});
-  if (!repair_trace(part, out, json_report)) {
-    answer.print("{}: is a finished trace, there is nothing to repair; {} is not written\n", part,
-                 out);
-    return ExitCode::kOk;
-  }
+  if (!repair_trace(part, out, json_report)) refuse_finished(part);
   const TraceSummary trace = read_trace(out);
   answer.print("{}: {} supersteps, {} cycles\n", out, grouped(trace.totals.supersteps),
                grouped(trace.totals.cycles));

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/error.h"
+
+namespace superstep {
+
+// The HDF5 library crashes on some damaged files (1.10.8: while it decodes headers of objects, or
+// reads chunks). So what others wrote is read in a copy of this process, whose end tells.
+
+/// How a copy of this process ended.
+struct ChildEnd {
+  int code = 0;    ///< its exit code
+  int signal = 0;  ///< that ended it, or 0
+
+  /// By a signal of a broken program.
+  [[nodiscard]] bool is_crash() const;
+};
+
+/// What a crash says of the file that was read; `advice` is what to do.
+[[nodiscard]] Problem crash_problem(const std::string& file, int signal, std::string_view advice);
+
+/// Copies this process. In the copy, which ends no later than this process, it gives nothing; here
+/// it waits for the end of the copy, and hands on the signals that other processes send to end this
+/// one. To be called while there is one thread. Throws HostLimit where the host gives no process.
+[[nodiscard]] std::optional<ChildEnd> continue_in_child();
+
+/// Reads a file in a copy of this process: throws UserError with `code` when that crashes. What
+/// `read` throws it throws again to who reads the file behind that.
+void rehearse(const std::filesystem::path& path, ExitCode code, const std::function<void()>& read);
+
+/// What `read` gives of a file of inputs, of which a copy of this process has made it before.
+template <class Read>
+auto read_behind_rehearsal(const std::filesystem::path& path, const Read& read) {
+  rehearse(path, ExitCode::kMalformed, [&] { (void)read(); });
+  return read();
+}
+
+}  // namespace superstep

@@ -1,0 +1,39 @@
+#include "tools/run_progress.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "report/numbers.h"
+
+namespace superstep {
+namespace {
+
+/// Without a new superstep for so long a run seems to stand still.
+constexpr std::chrono::seconds kQuiet{10};
+
+}  // namespace
+
+std::string text_of(const RunProgress& progress) {
+  const RunTotals& totals = progress.totals;
+  const Cycles device = totals.exchange + totals.compute + totals.sync;
+  const auto share = [&](Cycles part) {
+    return device.value() == 0
+               ? 0
+               : 100.0 * static_cast<double>(part.value()) / static_cast<double>(device.value());
+  };
+  const TimeColumn time(device, progress.clock_hz);
+  std::string text = fmt::format(
+      "call {} of {}, {} supersteps, {} device cycles ({} {}): compute {:.0f} %, exchange {:.0f} "
+      "%, sync {:.0f} %",
+      grouped(std::min(progress.call + 1, progress.calls)), grouped(progress.calls),
+      grouped(totals.supersteps), grouped(device), time.text(device), time.unit(),
+      share(totals.compute), share(totals.exchange), share(totals.sync));
+  if (progress.quiet >= kQuiet) {
+    text += fmt::format("; no more of them for {} s", grouped(progress.quiet.count()));
+    if (!progress.operation.empty()) text += ", the last of " + progress.operation;
+  }
+  return text;
+}
+
+}  // namespace superstep
