@@ -7,13 +7,13 @@
 
 namespace superstep {
 
-/// One of the operations that a compute step of several computes.
+/// One of the operations that a step serves: that it computes, or moves operands for.
 struct FusedOperation {
   std::string name;       ///< `multiply.3`
   std::string operation;  ///< StableHLO op name
   OpLocation source;
-  /// What some elements of its formula would take in a vertex of their own, as many for each
-  /// operation of a step: reports share the cycles of the step by it.
+  /// What reports share the step by. Compute: what so many elements of its formula would take in a
+  /// vertex of their own. Exchange: the words that arrive for it, of which a port takes one a cycle.
   std::uint32_t cycles_alone = 0;
 
   bool operator==(const FusedOperation&) const = default;

@@ -129,8 +129,8 @@ struct StepInfo {
   std::uint32_t vertices = 0;          ///< compute: launches on all tiles
   std::uint32_t tiles = 0;             ///< compute: tiles that launch
   std::vector<std::uint32_t> vertex_types = {};  ///< compute: indices into `vertex_types`
-  /// Compute: the operations that are fused in it, in order; empty: one, whose name it has. A step
-  /// of several has the name of the last.
+  /// The operations that it serves, in order; empty: one, whose name it has. Of several, a compute
+  /// step has the name of the last, an exchange that of the first and how many more: `dot.3 +2`.
   std::vector<FusedOperation> fused = {};
   /// Code that several places of the program share: its number, and that of the call which the step
   /// is of, in order of execution. Empty: code of its own.

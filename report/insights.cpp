@@ -15,7 +15,7 @@ namespace superstep {
 namespace {
 
 // Thresholds are [assumed]: where a person would begin to look.
-constexpr double kMuch = 0.10, kMost = 0.20, kNearlyAll = 0.90;
+constexpr double kMuch = 0.10, kMost = 0.20, kQuarter = 0.25, kNearlyAll = 0.90;
 constexpr double kFarMore = 4, kPeak = 1.5;  // times the mean, the median
 
 double share(Cycles part, Cycles whole) {
@@ -277,13 +277,11 @@ void find_memory_peak(const TraceSummary& t, const TraceFile* file,
   const auto most = static_cast<double>(peak->peak_tile_bytes);
   const auto median = static_cast<double>(sorted[sorted.size() / 2]);
   if (most <= kMost * static_cast<double>(t.tile_memory_bytes) || most < kPeak * median) return;
-  const auto number = static_cast<std::size_t>(peak - memory.begin());
+  const auto number = static_cast<std::uint32_t>(peak - memory.begin());
   const TensorInfo* largest = nullptr;
   for (const TensorInfo& tensor : t.tensors) {
-    const bool is_live = tensor.is_always_live ||
-                         (tensor.first_step <= number && (tensor.last_step == 0 ||  // a result
-                                                          tensor.last_step >= number));
-    if (is_live && (!largest || tensor.max_tile_bytes > largest->max_tile_bytes)) largest = &tensor;
+    const bool is_larger = !largest || tensor.max_tile_bytes > largest->max_tile_bytes;
+    if (is_larger && is_live_in(tensor, number)) largest = &tensor;
   }
   std::string found = fmt::format(
       "memory peaks in {}: tile {} has {} in use, {:.1f} times the median of the steps",
@@ -365,6 +363,59 @@ void find_workers(const TraceSummary& t, const TraceFile* file, std::vector<Insi
        Cycles()});
 }
 
+/// Elements that an instruction of the auxiliary pipe computes at most, of 64 bits of registers
+/// [published: instruction set]; 0 of types that it does not compute with.
+std::uint64_t lanes_of(DType dtype) {
+  return dtype == DType::kF32 ? 2 : dtype == DType::kF16 ? 4 : 0;
+}
+
+/// Useful operations that vertices make in a slot of their workers, where vectors would make more.
+void find_scalars(const TraceSummary& t, const TraceFile* file, std::vector<Insight>& insights) {
+  if (!file || !file->has(kVertices) || t.workers == 0) return;
+  struct OfOperation {
+    std::uint64_t worker_cycles = 0, amp = 0, flops = 0;
+  };
+  std::map<std::uint32_t, OfOperation> by_number;
+  std::uint64_t instructions = 0;
+  file->for_each_row(kVertices, [&](const VertexRow& row) {
+    OfOperation& of = by_number[row.operation];
+    of.worker_cycles += row.length;
+    of.amp += row.instructions.amp;
+    instructions += row.instructions.all;
+  });
+  // A window, or the limit of the file's size, leaves workers out.
+  if (instructions != t.instructions.all) return;
+  const std::vector<OperationRow> operations = file->read(kOperations);
+  std::map<std::string, OfOperation> by_name;
+  for (const auto& [number, of] : by_number) {
+    if (number < operations.size()) by_name[operations[number].name] = of;
+  }
+  for (const StepTotals& step : t.steps) {
+    by_name[step.operation_name].flops += step.runs * step.info.flops;
+  }
+  for (const OperationTotals& operation : operations_of(t)) {
+    const OfOperation& of = by_name[operation.name];
+    if (share(operation.device(), device(t)) <= kMuch) break;
+    if (of.flops == 0 || of.amp != 0 || of.worker_cycles == 0) continue;
+    const auto tensor = std::ranges::find(t.tensors, operation.name, &TensorInfo::name);
+    const std::uint64_t lanes = tensor == t.tensors.end() ? 0 : lanes_of(tensor->type.dtype);
+    // A worker has one slot in as many cycles as there are workers.
+    const double rate =
+        static_cast<double>(of.flops * t.workers) / static_cast<double>(of.worker_cycles);
+    if (lanes == 0 || rate >= kQuarter * static_cast<double>(lanes)) continue;
+    insights.push_back(
+        {"few-flops",
+         fmt::format("{} takes {} % of device cycles and makes {:.2f} useful operations in a slot "
+                     "of its workers, where an instruction makes {} of {}",
+                     operation.name, percent(share(operation.device(), device(t))), rate, lanes,
+                     name_of(tensor->type.dtype)),
+         "elements that lie one behind the other, as many for each worker (a larger batch); f16; "
+         "fewer divisions and functions as exp; see `--view steps`",
+         operation.name, Cycles()});
+    return;
+  }
+}
+
 /// Choices of the compiler that cost time, of operations that take some.
 void find_plan(const TraceSummary& t, const TraceFile* /*file*/, std::vector<Insight>& insights) {
   const std::vector<OperationTotals> operations = operations_of(t);
@@ -435,6 +486,11 @@ const std::vector<InsightRule>& insight_rules() {
        "more than 20 % of the time of workers, they wait for the busiest "
        "one of their tile",
        find_workers},
+      {"few-flops",
+       "an operation with more than 10 % of device cycles, without the AMP, makes fewer than a "
+       "quarter of the useful operations that an instruction on vectors makes in each slot of its "
+       "workers",
+       find_scalars},
       {"exchange-code", "code of exchanges takes more than 20 % of a tile", find_exchange_code},
       {"no_amp, slow_route, dropped_plan, small_product",
        "a choice of the compiler that costs time, in an operation that takes more than 10 % of "

@@ -78,7 +78,8 @@ constexpr AnswerField kFields[] = {
     {"memory.worst_tile", "integer", "", "tile with most memory in use"},
     {"memory.worst_tile_bytes", "integer", "B", "memory in use there"},
     {"memory.worst_tile_categories", "object", "B", "what it is used for: a number by category"},
-    {"operations", "list", "", "most device cycles first"},
+    {"operations", "list", "",
+     "most device cycles first; an exchange of several is shared by what it writes for each"},
     {"operations[].name", "text", "", "such as dot_general.3; `control` is the code between steps"},
     {"operations[].opcode", "text", "", "StableHLO operation, or empty"},
     {"operations[].source", "text", "", "file:line:column of the module, or empty"},
@@ -91,6 +92,7 @@ constexpr AnswerField kFields[] = {
     {"operations[].sync_cycles", "integer", "cycle",
      "with those in which its visits to the host begin, until the host is there"},
     {"operations[].host_cycles", "integer", "cycle", ""},
+    {"operations[].exchange_bytes", "integer", "B", "written to tile memories by exchanges"},
     {"steps", "list", "", "steps of the program that ran, in program order"},
     {"steps[].name", "text", "", ""},
     {"steps[].operation", "text", "", "name in `operations`"},
@@ -186,6 +188,7 @@ ordered_json report_document(const TraceSummary& t) {
                      {"runs", operation.runs},
                      {"flops", operation.flops}};
     add_cycles(row, operation);
+    row["exchange_bytes"] = operation.exchange_bytes;
     doc["operations"].push_back(std::move(row));
   }
   doc["steps"] = ordered_json::array();

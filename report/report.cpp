@@ -11,6 +11,7 @@
 #include "report/numbers.h"
 #include "report/places.h"
 #include "report/plan_events.h"
+#include "report/shares.h"
 #include "report/text_table.h"
 
 namespace superstep {
@@ -27,17 +28,9 @@ Cycles device(const RunTotals& totals) { return totals.exchange + totals.compute
 constexpr auto kLeft = TextTable::Align::kLeft;
 constexpr auto kRight = TextTable::Align::kRight;
 
-/// Of all together.
-std::uint64_t cycles_alone_of(const std::vector<FusedOperation>& operations) {
-  std::uint64_t cycles = 0;
-  for (const FusedOperation& operation : operations) cycles += operation.cycles_alone;
-  return cycles;
-}
-
-/// The operations that a step is booked on, one of each group: those that are fused in it, but for
-/// groups by operation, where they have the name of the last.
+/// The operations that a step is booked on, one of each group.
 std::vector<FusedOperation> operations_of(const StepTotals& step, std::string_view by) {
-  if (by == "operation" || cycles_alone_of(step.info.fused) == 0)
+  if (shares_of(step.info.fused).empty())
     return {{step.operation_name, step.info.operation, step.info.source, 1}};
   std::vector<FusedOperation> operations;
   for (const FusedOperation& fused : step.info.fused) {
@@ -53,14 +46,10 @@ std::vector<FusedOperation> operations_of(const StepTotals& step, std::string_vi
   return operations;
 }
 
-/// What a step took from `begin` to `end` of `whole`; parts of one step add up to it, but that each
-/// has its supersteps and runs.
-OperationTotals part_of(const StepTotals& step, std::uint64_t begin, std::uint64_t end,
-                        std::uint64_t whole) {
-  const auto until = [&](std::uint64_t number, std::uint64_t place) {
-    return static_cast<std::uint64_t>(static_cast<__uint128_t>(number) * place / whole);
-  };
-  const auto part = [&](std::uint64_t number) { return until(number, end) - until(number, begin); };
+/// What a part of a step took; parts of one step add up to it, but that each has its supersteps and
+/// runs.
+OperationTotals part_of(const StepTotals& step, const Share& share) {
+  const auto part = [&](std::uint64_t number) { return share.of(number); };
   const auto cycles = [&](Cycles number) { return Cycles(part(number.value())); };
   const bool moves = step.info.kind == StepInfo::Kind::kExchange;
   return {.supersteps = step.count,
@@ -70,6 +59,7 @@ OperationTotals part_of(const StepTotals& step, std::uint64_t begin, std::uint64
           .sync = cycles(step.sync),
           .host = cycles(step.host),
           .exchange_bound = Cycles(moves ? part(step.count * step.info.bound_cycles) : 0),
+          .exchange_bytes = moves ? part(step.runs * step.info.exchange_bytes) : 0,
           .tile_cycles = part(step.tile_cycles),
           .peak_cycles = part(step.peak_cycles)};
 }
@@ -271,7 +261,7 @@ std::string group_of(const StepTotals& step, const FusedOperation& operation, st
   if (by == "opcode") return named(operation.operation);
   if (by == "python") return named(operation.source.python.text());
   if (by == "source") return named(operation.source.module.text());
-  return step.operation_name;
+  return step.info.fused.empty() ? step.operation_name : operation_of(step.info, operation);
 }
 
 std::vector<OperationTotals> operations_of(const TraceSummary& trace, std::string_view by) {
@@ -280,21 +270,19 @@ std::vector<OperationTotals> operations_of(const TraceSummary& trace, std::strin
   for (const StepTotals& step : trace.steps) {
     if (step.count == 0) continue;
     const std::vector<FusedOperation> computed = operations_of(step, by);
-    const std::uint64_t whole = cycles_alone_of(computed);
-    std::uint64_t begin = 0;
-    for (const FusedOperation& operation : computed) {
+    const std::vector<Share> shares = shares_of(computed);
+    for (std::size_t i = 0; i < computed.size(); ++i) {
+      const FusedOperation& operation = computed[i];
       const auto [it, fresh] = known.emplace(group_of(step, operation, by), operations.size());
-      if (fresh) {
-        operations.push_back({.name = it->first});
-        if (by == "operation") {
-          operations.back().opcode = operation.operation;
-          operations.back().source = operation.source;
-        }
-      }
+      if (fresh) operations.push_back({.name = it->first});
       OperationTotals& sums = operations[it->second];
-      add(sums, part_of(step, begin, begin + operation.cycles_alone, whole));
+      const bool is_of_step = it->first == step.operation_name;
+      if (by == "operation" && (fresh || is_of_step)) {
+        sums.opcode = is_of_step ? step.info.operation : operation.operation;
+        sums.source = is_of_step ? step.info.source : operation.source;
+      }
+      add(sums, part_of(step, shares[i]));
       sums.runs = std::max(sums.runs, step.runs);
-      begin += operation.cycles_alone;
     }
   }
   std::stable_sort(operations.begin(), operations.end(),
@@ -312,6 +300,7 @@ void add(OperationTotals& sums, const OperationTotals& other) {
   sums.sync += other.sync;
   sums.host += other.host;
   sums.exchange_bound += other.exchange_bound;
+  sums.exchange_bytes += other.exchange_bytes;
   sums.tile_cycles += other.tile_cycles;
   sums.peak_cycles += other.peak_cycles;
 }

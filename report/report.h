@@ -15,7 +15,7 @@
 namespace superstep {
 
 /// Everything that one StableHLO operation, or the code between operations, took; or several, added
-/// up by another grouping.
+/// up by another grouping. Of an exchange that several share each has its part, by words.
 struct OperationTotals {
   std::string name = {}, opcode = {};
   OpLocation source = {};
@@ -23,6 +23,7 @@ struct OperationTotals {
   std::uint64_t runs = 0;  ///< executions of the step that ran most often
   Cycles compute{}, exchange{}, sync{}, host{};
   Cycles exchange_bound{};                         ///< words of the busiest port of each exchange
+  std::uint64_t exchange_bytes = 0;                ///< that exchanges write to tile memories
   std::uint64_t tile_cycles = 0, peak_cycles = 0;  ///< as StepTotals has them
 
   [[nodiscard]] Cycles device() const { return compute + exchange + sync; }
@@ -32,7 +33,7 @@ struct OperationTotals {
 /// Python, places in the module, or `(none)`.
 inline constexpr std::string_view kStepGroupings[] = {"operation", "opcode", "python", "source"};
 
-/// The group that one of a step's operations is booked on: by operation that of the step itself.
+/// The group that one of the operations that a step serves is booked on.
 [[nodiscard]] std::string group_of(const StepTotals& step, const FusedOperation& operation,
                                    std::string_view by);
 /// The operations of a run, or the groups of another of `kStepGroupings`; most device cycles first

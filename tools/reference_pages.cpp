@@ -26,6 +26,7 @@
 #include "tools/op_costs.h"
 #include "tools/op_examples.h"
 #include "report/report.h"
+#include "report/validation/invariants.h"
 
 namespace superstep {
 namespace {
@@ -440,7 +441,8 @@ std::string config_page() {
 }
 
 std::string trace_page() {
-  return std::string("# The trace file\n\n") + std::string(kNote) + trace_schema_markdown();
+  return std::string("# The trace file\n\n") + std::string(kNote) + trace_schema_markdown() +
+         invariants_markdown();
 }
 
 std::string field_table(std::span<const AnswerField> fields) {

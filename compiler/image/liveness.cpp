@@ -7,12 +7,11 @@
 namespace superstep {
 namespace {
 
-/// The steps by their points, ascending.
+/// The steps by their points, ascending; several may have one.
 class StepsInTime {
  public:
-  StepsInTime(std::span<const std::uint32_t> point_by_step, const std::vector<StepInfo>& steps) {
+  explicit StepsInTime(std::span<const std::uint32_t> point_by_step) {
     for (std::uint32_t step = 0; step < point_by_step.size(); ++step) {
-      if (steps[step].is_control()) continue;
       step_at_.emplace(point_by_step[step], step);
     }
   }
@@ -28,7 +27,7 @@ class StepsInTime {
   }
 
  private:
-  std::map<std::uint32_t, std::uint32_t> step_at_;
+  std::multimap<std::uint32_t, std::uint32_t> step_at_;
 };
 
 bool is_always_live(const StorageRequest& request) { return request.first == 0; }
@@ -70,8 +69,7 @@ void describe_tensors(const LoweredProgram& program, const Storage& storage,
 void describe_liveness(const LoweredProgram& program, const Storage& storage,
                        std::span<const std::uint32_t> point_by_step,
                        std::span<const std::uint32_t> fixed_by_tile, ProgramInfo& info) {
-  describe_tensors(program, storage, StepsInTime(point_by_step, info.steps), fixed_by_tile.size(),
-                   info);
+  describe_tensors(program, storage, StepsInTime(point_by_step), fixed_by_tile.size(), info);
   info.step_memory.assign(point_by_step.size(), {});
   info.tile_peaks.clear();
   const std::uint32_t last = *std::ranges::max_element(point_by_step);

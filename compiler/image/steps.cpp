@@ -65,13 +65,14 @@ class StepNumbering {
     return static_cast<std::uint32_t>(steps_.size() - 1);
   }
 
-  std::uint32_t add_control(StepInfo::Kind kind, const Origin& origin, const Parent& parent) {
+  std::uint32_t add_control(StepInfo::Kind kind, const Origin& origin, const Parent& parent,
+                            std::uint32_t point) {
     return add({.kind = kind,
                 .name = origin.name,
                 .operation = origin.operation,
                 .source = origin.source,
                 .parent = parent},
-               point_ + 1);
+               point);
   }
 
   void walk(const Block& block, const Parent& parent) {
@@ -104,25 +105,28 @@ class StepNumbering {
 
   void add(const Loop& loop, const Parent& parent) {
     std::uint32_t& marked = numbers.loops[loop_++];
+    ++point_;
     if (&loop.condition == &call_of(program_)) {
       marked = kHostStep;
       return walk(loop.condition, parent);
     }
     const std::uint32_t number =
-        add_control(StepInfo::Kind::kLoop, next_control(loop.origin), parent);
+        add_control(StepInfo::Kind::kLoop, next_control(loop.origin), parent, point_);
     steps_[number].trips = trips_of(loop);
     marked = number - first_;
     walk(loop.condition, number);
     walk(loop.body, number);
+    ++point_;
   }
 
   void add(const Branch& branch, const Parent& parent) {
     const Origin origin = next_control(branch.origin);
-    const std::uint32_t number = add_control(StepInfo::Kind::kBranch, origin, parent);
+    const std::uint32_t number = add_control(StepInfo::Kind::kBranch, origin, parent, ++point_);
     for (std::size_t arm = 0; arm < branch.arms.size(); ++arm) {
       Origin of_arm = origin;
       of_arm.name += ".arm" + std::to_string(arm);
-      walk(branch.arms[arm], add_control(StepInfo::Kind::kArm, of_arm, number));
+      // It has no point of its own: that of its first step.
+      walk(branch.arms[arm], add_control(StepInfo::Kind::kArm, of_arm, number, point_ + 1));
     }
   }
 
@@ -148,7 +152,8 @@ class StepNumbering {
                     .operation = origins.exchange.operation,
                     .source = origins.exchange.source,
                     .superstep = number_,
-                    .parent = parent};
+                    .parent = parent,
+                    .fused = origins.exchange.fused};
       for (const Movement& movement : superstep.movements) {
         step.exchange_bytes += 4ULL * movement.words * movement.destinations.size();
       }
@@ -179,12 +184,13 @@ class StepNumbering {
   const CodeletLibrary& library_;
   std::vector<StepInfo>& steps_;
   std::size_t execution_ = 0;
-  std::uint32_t number_ = 0, point_ = 0;  ///< of the superstep, of the buffers' lifetimes
-  std::uint32_t first_ = 0;               ///< step of the call that is walked
-  std::vector<std::size_t> first_loop_;   ///< of each procedure
-  std::size_t loop_ = 0;                  ///< the next one
-  const Call* call_ = nullptr;            ///< that is walked
-  std::size_t control_ = 0;               ///< the next one of the call
+  std::uint32_t number_ = 0;             ///< of the superstep
+  std::uint32_t point_ = 0;              ///< of the buffers' lifetimes: the last that has passed
+  std::uint32_t first_ = 0;              ///< step of the call that is walked
+  std::vector<std::size_t> first_loop_;  ///< of each procedure
+  std::size_t loop_ = 0;                 ///< the next one
+  const Call* call_ = nullptr;           ///< that is walked
+  std::size_t control_ = 0;              ///< the next one of the call
 };
 
 }  // namespace

@@ -14,13 +14,13 @@ namespace {
 /// The visit of the op.
 std::uint32_t add_visit(BlockLowering& block, const Op& op, std::uint32_t superstep,
                         std::vector<Feed> feeds) {
-  const Origin origin = block.values.origin(op);
-  return block.builder.add_control(superstep, Superstep{.names = {origin.name},
-                                                        .operation = origin.operation,
-                                                        .source = origin.source,
-                                                        .movements = {},
-                                                        .computes = {},
-                                                        .feeds = std::move(feeds)});
+  Origin origin = block.values.origin(op);
+  return block.builder.add_control(
+      superstep, Superstep{.moved_for = {{std::move(origin.name), std::move(origin.operation),
+                                          std::move(origin.source)}},
+                           .movements = {},
+                           .computes = {},
+                           .feeds = std::move(feeds)});
 }
 
 std::uint32_t stream_of(const Op& op, std::size_t tensor) {

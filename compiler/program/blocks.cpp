@@ -97,12 +97,11 @@ MovedBuffers moved_buffers(const Superstep& superstep) {
 
 SuperstepOrigins origins_of(const Superstep& superstep) {
   SuperstepOrigins origins;
-  if (!superstep.names.empty()) {
-    std::vector<std::string> names = superstep.names;
-    std::ranges::sort(names);
-    names.erase(std::unique(names.begin(), names.end()), names.end());
-    origins.exchange = {superstep.names[0], superstep.operation, superstep.source};
-    if (names.size() > 1) origins.exchange.name += " +" + std::to_string(names.size() - 1);
+  const std::vector<FusedOperation>& ops = superstep.moved_for;
+  if (!ops.empty()) origins.exchange = {ops[0].name, ops[0].operation, ops[0].source};
+  if (ops.size() > 1) {
+    origins.exchange.name += " +" + std::to_string(ops.size() - 1);
+    origins.exchange.fused = ops;
   }
   for (const ComputeSet& set : superstep.computes) {
     origins.computes.push_back({set.name, set.operation, set.source, set.fused});

@@ -33,6 +33,13 @@ bool copies_in_place(const ComputeSet& set, const vertex::Vertex& codelet) {
   return copy != nullptr && copy->is_copy() && set.reads == set.writes;
 }
 
+/// Words that movements write to tile memories: those of a multicast on each tile that gets it.
+std::uint32_t arriving_words(const std::vector<Movement>& movements) {
+  std::size_t words = 0;
+  for (const Movement& movement : movements) words += movement.words * movement.destinations.size();
+  return static_cast<std::uint32_t>(words);
+}
+
 /// Notes a use once, however often it is noted in a row.
 void note(std::vector<std::size_t>& list, std::size_t number) {
   if (list.empty() || list.back() != number) list.push_back(number);
@@ -348,13 +355,15 @@ Block ProgramBuilder::finish_block(StepOrder order) {
   std::vector<Superstep> supersteps(count);
   std::vector<std::size_t> moved(count);
   for (const auto& m : movements_) moved[m.superstep] += m.movements.size();
+  std::map<std::pair<std::uint32_t, std::string>, std::size_t> ops;  // by superstep and name
   for (auto& m : movements_) {
     Superstep& step = supersteps[m.superstep];
-    if (step.names.empty()) {
-      step.operation = m.origin.operation;
-      step.source = m.origin.source;
+    const auto [op, is_new] = ops.try_emplace({m.superstep, m.origin.name}, step.moved_for.size());
+    if (is_new) {
+      step.moved_for.push_back(
+          {std::move(m.origin.name), std::move(m.origin.operation), std::move(m.origin.source)});
     }
-    step.names.push_back(m.origin.name);
+    step.moved_for[op->second].cycles_alone += arriving_words(m.movements);
     // They are most of a program's memory.
     if (moved[m.superstep] == m.movements.size()) {
       step.movements = std::move(m.movements);

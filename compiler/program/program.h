@@ -110,9 +110,8 @@ struct Feed {
 /// An exchange phase (none when nothing moves), then compute sets in order. Where there are feeds
 /// it is a visit to the host, and nothing else.
 struct Superstep {
-  std::vector<std::string> names;  ///< of the ops whose operands move
-  std::string operation;
-  OpLocation source;
+  /// The ops whose operands move, each once; of a visit to the host its own.
+  std::vector<FusedOperation> moved_for;
   std::vector<Movement> movements;
   std::vector<ComputeSet> computes;
   std::vector<Feed> feeds = {};

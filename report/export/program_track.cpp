@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "report/shares.h"
 #include "sim/trace/schema.h"
 
 namespace superstep {
@@ -58,6 +59,8 @@ void ProgramTrack::add_leaf(const SuperstepRow& row, const Leaf& leaf) {
     arguments.push_back({"kind", kStepKinds[step.kind_number]});
   }
   if (leaf.runs) arguments.push_back({"runs", *leaf.runs});
+  const std::string operations = shares_text(step.fused);
+  if (!operations.empty()) arguments.push_back({"operations", operations});
   writer_.begin(track_, leaf.at, step.name, arguments);
   writer_.end(track_, leaf.at + leaf.cycles);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "sim/trace/progress.h"
 #include "sim/trace/schema.h"
 
 namespace superstep {
@@ -16,10 +17,9 @@ constexpr std::uint8_t kLoopKind = 4;
 }  // namespace
 
 ProgramTree::ProgramTree(const TraceFile& trace)
-    : module_(trace.hdf5().text_attribute("/", "module")),
-      steps_(trace.read(kSteps)),
-      operations_(trace.read(kOperations)) {
+    : module_(trace.hdf5().text_attribute("/", "module")), operations_(trace.read(kOperations)) {
   guard_trace(trace.path(), [&] {
+    steps_ = read_steps(trace.hdf5());
     if (steps_.empty()) throw std::runtime_error("has no steps");
     if (operations_.empty()) throw std::runtime_error("has no operations");
   });

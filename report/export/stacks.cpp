@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "report/export/program_tree.h"
+#include "report/shares.h"
 #include "sim/trace/progress.h"
 #include "sim/trace/schema.h"
 #include "sim/trace/totals.h"
@@ -22,7 +23,9 @@ std::vector<StepSums> sums_of(const TraceFile& trace, const ExportRequest& reque
   return totals.steps;
 }
 
-StackFrame frame_of(const OperationRow& operation) {
+/// Of an operation, or of one that shares a step.
+template <class Operation>
+StackFrame frame_of(const Operation& operation) {
   const SourceLocation& python = operation.source.python;
   const SourceLocation& place = python.file.empty() ? operation.source.module : python;
   return {operation.name, place.file, place.line};
@@ -43,17 +46,28 @@ class StackMaker {
       stack.frames.push_back({tree_.label(above), "", 0});
     }
     stack.frames.push_back(frame_of(tree_.operation(step)));
-    const std::string& name = tree_.step(step).name;
-    if (name != stack.frames.back().name) stack.frames.push_back({name, "", 0});
+    const StepRow& row = tree_.step(step);
+    if (row.name != stack.frames.back().name) stack.frames.push_back({row.name, "", 0});
     if (!part.empty()) stack.frames.push_back({std::string(part), "", 0});
-    const auto [known, is_new] = places_.emplace(stack.frames, stacks_.size());
-    if (is_new) stacks_.push_back(std::move(stack));
-    stacks_[known->second].cycles += cycles;
+    const std::vector<Share> shares = shares_of(row.fused);
+    if (shares.empty()) return add(std::move(stack), cycles);
+    for (std::size_t i = 0; i < shares.size(); ++i) {
+      Stack of_one = stack;
+      of_one.frames.push_back(frame_of(row.fused[i]));
+      add(std::move(of_one), shares[i].of(cycles));
+    }
   }
 
   std::vector<Stack> stacks() && { return std::move(stacks_); }
 
  private:
+  void add(Stack stack, std::uint64_t cycles) {
+    if (cycles == 0) return;
+    const auto [known, is_new] = places_.emplace(stack.frames, stacks_.size());
+    if (is_new) stacks_.push_back(std::move(stack));
+    stacks_[known->second].cycles += cycles;
+  }
+
   ProgramTree tree_;
   std::vector<Stack> stacks_;
   std::map<std::vector<StackFrame>, std::size_t> places_;  ///< in `stacks_`

@@ -22,8 +22,9 @@ struct Stack {
   std::uint64_t cycles = 0;
 };
 
-/// The stacks of a trace, in program order: module, loops, branches and arms, operation, step and,
-/// by the critical path, part of the superstep. Those without cycles are left out.
+/// The stacks of a trace, in program order: module, loops, branches and arms, operation, step, by
+/// the critical path part of the superstep, and where several share the step each with its part.
+/// Those without cycles are left out.
 [[nodiscard]] std::vector<Stack> stacks_of(const TraceFile& trace, const ExportRequest& request);
 
 }  // namespace superstep

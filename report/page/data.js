@@ -41,7 +41,7 @@ class Columns {
   }
 }
 
-/// Operations that are fused in a step, with their shares of it, as in reports.
+/// Operations that share a step, with their shares of it, as in reports.
 function withShares(operations) {
   const whole = operations.reduce((sum, operation) => sum + operation.weight, 0);
   return whole ? operations.map((operation) => ({ ...operation, share: operation.weight / whole })) : [];

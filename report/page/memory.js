@@ -48,8 +48,10 @@ function drawMemory(pen, width, height) {
   else pen.text(box.x + box.w / 2, height - 8, "tiles, the fullest first", { anchor: "middle" });
 }
 
-/// Tensors that are live while a step runs: those always, and those needed from before it to behind it. The host's, 0, is also the last: it fetches results.
-const isLive = ({ always_live, first_step, last_step }, step) => always_live === 1 || (last_step === 0 ? step === 0 || first_step <= step : first_step <= step && step <= last_step);
+/// Tensors that are live while a step runs: those always, and those needed from before it to behind it. The host's, 0, comes behind all others.
+const behindAll = (step) => step || Infinity;
+const isLive = ({ always_live, first_step, last_step }, step) =>
+  always_live === 1 || (behindAll(first_step) <= behindAll(step) && behindAll(step) <= behindAll(last_step));
 /// The step that is chosen, or else the one in which most is live.
 function memoryStep() {
   const others = run().table("/memory/liveness").get("not_always_live_bytes");

@@ -8,7 +8,7 @@ function operationRows(of = run()) {
     const own = steps.get(operation.name) || [];
     const sum = (name) => own.reduce((total, step) => total + step.sums[name], 0);
     const device = operation.compute_cycles + operation.exchange_cycles + operation.sync_cycles;
-    return { ...operation, device, work: sum("peak_cycles") ? sum("tile_cycles") : NaN, bytes: own.reduce((t, step) => t + step.exchange_bytes * step.sums.runs, 0),
+    return { ...operation, device, work: sum("peak_cycles") ? sum("tile_cycles") : NaN, bytes: operation.exchange_bytes,
              balance: sum("peak_cycles") ? sum("tile_cycles") / (sum("peak_cycles") * of.usedTiles.length) : NaN,
              rate: device ? operation.flops / device : NaN };
   });
@@ -51,14 +51,14 @@ function operationsTable() {
   });
 }
 
-/// What operations can be added up by; but for the first, fused ones have their shares.
+/// What operations can be added up by; but for the first, those that a compute step fuses have their shares.
 const GROUPINGS = { operation: "Operation", opcode: "StableHLO operation", python: "Python line", source: "Line of the module" };
 const groupRows = (of, by) => of.table(`by_${by}`).rows().map((row) => ({ ...row, device: row.compute_cycles + row.exchange_cycles + row.sync_cycles }));
 function groupsTable(by) {
   const whole = run().report.cycles.device || 1, rows = groupRows(run(), by);
   const most = Math.max(1, ...rows.map((row) => row.device));
   return new Table({
-    caption: "Cycles of the critical path; operations that are fused in a step share its cycles, as in reports", label: `By ${GROUPINGS[by]}`, sort: "device", filter: true, page: 100, rows,
+    caption: "Cycles of the critical path; operations that share a step share its cycles, as in reports", label: `By ${GROUPINGS[by]}`, sort: "device", filter: true, page: 100, rows,
     columns: [
       { name: "name", title: GROUPINGS[by] }, number("device", "Device", "cycle", { bar: (row) => row.device / most }),
       number("share", "Of device", "%", { value: (row) => (100 * row.device) / whole, text: (row) => decimal((100 * row.device) / whole, 1) }),
@@ -66,20 +66,20 @@ function groupsTable(by) {
       number("compute_cycles", "Compute", "cycle"), number("exchange_cycles", "Exchange", "cycle"), number("sync_cycles", "Sync", "cycle"), number("host_cycles", "Host", "cycle"),
       number("supersteps", "Supersteps"), number("runs", "Runs"), number("flops", "FLOP")] });
 }
-/// What the steps of the chosen operation compute besides it.
+/// What the steps of the chosen operation, and exchanges that it shares, do besides it.
 function fusedTable() {
-  const rows = run().steps.filter((step) => step.operationName === state.operation)
-    .flatMap((step) => step.fused.map((operation) => ({ ...operation, step: step.name, compute: operation.share * step.sums.compute_cycles })));
+  const rows = run().steps.filter((step) => step.operationName === state.operation || step.fused.some((operation) => operation.of === state.operation))
+    .flatMap((step) => step.fused.map((operation) => ({ ...operation, step: step.name, compute: operation.share * step.sums.compute_cycles, exchange: operation.share * step.sums.exchange_cycles })));
   return rows.length > 0 && new Table({
-    caption: `Operations that are fused in steps of ${state.operation}, with their shares, as in reports`, label: "Fused operations", page: 25, rows,
+    caption: `Operations that share steps with ${state.operation}, with their shares, as in reports`, label: "Fused operations", page: 25, rows,
     columns: [{ name: "step", title: "Step" }, { name: "name", title: "Operation" }, number("share", "Of the step", "%", { value: (row) => 100 * row.share, text: (row) => decimal(100 * row.share, 1) }),
-              number("compute", "Compute", "cycle"), { name: "opcode", title: "StableHLO" }, { name: "source", title: "Module" }, { name: "python", title: "Python", text: (row) => fileName(row.python) }] });
+              number("compute", "Compute", "cycle"), number("exchange", "Exchange", "cycle"), { name: "opcode", title: "StableHLO" }, { name: "source", title: "Module" }, { name: "python", title: "Python", text: (row) => fileName(row.python) }] });
 }
 
 views.push({
   id: "operations", title: "Operations", group: "Program", needs: ["operation", "group"],
-  hint: "What each operation of the module took; several that are fused in a step are one row, that of the last. Added up by line or kind, each has its share. " +
-    "Choose an operation for what is fused in it, and to mark it in the other views.",
+  hint: "What each operation of the module took; several that a compute step fuses are one row, that of the last; those that share an exchange have their parts of it. Added up by line or kind, each has its share. " +
+    "Choose an operation for what shares its steps, and to mark it in the other views.",
   make() {
     this.panel = h("div", { class: "panel" });
     this.fused = h("div", { class: "panel" });

@@ -244,12 +244,14 @@ ordered_json step_sums(const TraceSummary& summary) {
   return packed_columns(out);
 }
 
-/// Operations that are fused in steps, with what their shares go by.
+/// Operations that share steps, with what their shares go by.
 ordered_json fused_columns(const TraceSummary& summary) {
   NamedNumbers numbers;
-  ordered_json names = ordered_json::array(), opcodes = names, sources = names, lines = names;
+  ordered_json names = ordered_json::array(), groups = names, opcodes = names, sources = names,
+               lines = names;
   for (std::uint64_t step = 0; step < summary.steps.size(); ++step) {
     for (const FusedOperation& operation : summary.steps[step].info.fused) {
+      groups.push_back(group_of(summary.steps[step], operation, "operation"));
       append(numbers, {{"step", step}, {"weight", operation.cycles_alone}});
       names.push_back(operation.name);
       opcodes.push_back(operation.operation);
@@ -259,6 +261,7 @@ ordered_json fused_columns(const TraceSummary& summary) {
   }
   ordered_json out = packed_columns(numbers);
   out["name"] = std::move(names);
+  out["of"] = std::move(groups);
   out["opcode"] = std::move(opcodes);
   out["source"] = std::move(sources);
   out["python"] = std::move(lines);

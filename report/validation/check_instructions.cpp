@@ -9,6 +9,9 @@
 namespace superstep {
 namespace {
 
+/// As `kPipes` has it.
+constexpr std::uint8_t kAuxPipe = 1;
+
 /// Rules of instructions, superstep by superstep.
 class InstructionCheck {
  public:
@@ -16,7 +19,7 @@ class InstructionCheck {
       : findings_(findings),
         workers_(read_attributes(trace.hdf5(), kRootAttributes).workers),
         used_tiles_(trace.read(kUsedTiles)),
-        opcodes_(trace.read(kOpcodes).size()) {}
+        opcodes_(trace.read(kOpcodes)) {}
 
   /// `first_vertex` is the row of the first vertex.
   void add(const SuperstepRow& superstep, std::span<const VertexRow> vertices,
@@ -28,9 +31,8 @@ class InstructionCheck {
     for (const InstructionRow& row : rows) {
       check_row(superstep, end, row);
       if (row.worker) {
-        auto& [last, count] = counts_[{row.tile, *row.worker}].emplace_back();
-        last = row.cycle;
-        count = row.instructions;
+        counts_[{row.tile, *row.worker}].push_back(
+            {row.cycle, row.instructions, is_aux(row.opcode) || row.aux_opcode ? 1U : 0U});
       }
       before_ = row;
       ++at_;
@@ -55,9 +57,15 @@ class InstructionCheck {
     tile_.check(std::ranges::binary_search(used_tiles_, TileId{row.tile}, {}, &TileEntry::tile),
                 at_, [&] { return fmt::format("is {}, which has no program", row.tile); });
     if (row.worker) worker_.below(at_, *row.worker, workers_, "workers");
-    if (row.opcode) opcode_.below(at_, *row.opcode, opcodes_, "opcodes");
-    if (row.aux_opcode) aux_opcode_.below(at_, *row.aux_opcode, opcodes_, "opcodes");
+    if (row.opcode) opcode_.below(at_, *row.opcode, opcodes_.size(), "opcodes");
+    if (row.aux_opcode) aux_opcode_.below(at_, *row.aux_opcode, opcodes_.size(), "opcodes");
     const bool is_bundle = row.aux_opcode.has_value();
+    opcode_.check(!is_bundle || !is_aux(row.opcode), at_, [&] {
+      return fmt::format("is {}, of the auxiliary pipe, where a bundle has one of the main pipe",
+                         *row.opcode);
+    });
+    aux_opcode_.check(!is_bundle || *row.aux_opcode >= opcodes_.size() || is_aux(row.aux_opcode),
+                      at_, [&] { return fmt::format("is {}, of the main pipe", *row.aux_opcode); });
     bundle_.equal(at_, row.instructions, is_bundle ? 2U : 1U,
                   is_bundle ? "of a bundle it is" : "of no bundle it is");
   }
@@ -65,15 +73,20 @@ class InstructionCheck {
   /// A worker issues what its vertex counts.
   void check_vertex(const VertexRow& vertex, std::uint64_t at) {
     const auto issued = counts_.find({vertex.tile, vertex.worker});
-    std::uint64_t count = 0;
+    std::uint64_t all = 0, aux = 0;
     if (issued != counts_.end()) {
-      const auto cycle = [](const auto& instruction) { return instruction.first; };
-      auto next = std::ranges::lower_bound(issued->second, vertex.begin, {}, cycle);
-      for (; next != issued->second.end() && next->first < vertex.begin + vertex.length; ++next) {
-        count += next->second;
+      auto next = std::ranges::lower_bound(issued->second, vertex.begin, {}, &Issued::cycle);
+      for (; next != issued->second.end() && next->cycle < vertex.begin + vertex.length; ++next) {
+        all += next->all;
+        aux += next->aux;
       }
     }
-    issued_.equal(at, vertex.instructions.all, count, "its /instructions are");
+    issued_.equal(at, vertex.instructions.all, all, "its /instructions are");
+    aux_issued_.equal(at, vertex.instructions.aux, aux, "those of its /instructions are");
+  }
+
+  [[nodiscard]] bool is_aux(const std::optional<std::uint32_t>& opcode) const {
+    return opcode && *opcode < opcodes_.size() && opcodes_[*opcode].pipe == kAuxPipe;
   }
 
   TraceRule& rule(std::string_view column) { return findings_.rule(kInstructions.path_of(column)); }
@@ -81,15 +94,19 @@ class InstructionCheck {
   TraceFindings& findings_;
   std::uint32_t workers_;
   std::vector<TileEntry> used_tiles_;
-  std::uint64_t opcodes_;
+  std::vector<OpcodeRow> opcodes_;
   TraceRule &order_ = rule("cycle"), &inside_ = rule("cycle"), &tile_ = rule("tile"),
             &worker_ = rule("worker"), &opcode_ = rule("opcode"), &aux_opcode_ = rule("aux_opcode"),
             &bundle_ = rule("instructions");
   TraceRule& issued_ = findings_.rule(kVertices.path_of("instructions"));
+  TraceRule& aux_issued_ = findings_.rule(kVertices.path_of("aux_instructions"));
   std::optional<InstructionRow> before_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>,
-           std::vector<std::pair<std::uint64_t, std::uint64_t>>>
-      counts_;  ///< by tile and worker: cycles, and how many issue there
+  struct Issued {
+    std::uint64_t cycle = 0;
+    std::uint32_t all = 0, aux = 0;
+  };
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<Issued>>
+      counts_;  ///< by tile and worker
   std::uint64_t at_ = 0;
 };
 

@@ -1,15 +1,21 @@
 #include <algorithm>
 #include <numeric>
 
+#include "base/format_version.h"
 #include "base/sha256.h"
 #include "report/validation/checks.h"
+#include "sim/trace/progress.h"
 #include "sim/trace/table_file.h"
 
 namespace superstep {
 namespace {
 
 // As `kStepKinds` has them.
-constexpr std::uint8_t kExchangeKind = 1, kLoopKind = 4, kBranchKind = 5, kArmKind = 6;
+constexpr std::uint8_t kComputeKind = 0, kExchangeKind = 1, kLoopKind = 4, kBranchKind = 5,
+                       kArmKind = 6;
+constexpr std::uint64_t kWordBytes = 4;
+/// From this format on, words that only a loop or a branch needs live in its step.
+constexpr unsigned kLivesOfControl = 11;
 
 void check_enumeration(const TraceFile& trace, const TraceColumn& column, std::uint64_t rows,
                        TraceFindings& findings) {
@@ -34,6 +40,7 @@ struct ProgramTables {
   const SoundColumns& sound;
   TraceFindings& findings;
   std::uint32_t tiles;
+  unsigned minor;  ///< of its format 1.x
   std::vector<StepRow> steps = {};
 
   template <class... Tables>
@@ -44,8 +51,8 @@ struct ProgramTables {
 
 void check_steps(ProgramTables& program) {
   TraceFindings& findings = program.findings;
-  if (!program.has(kSteps)) return;
-  program.steps = program.trace.read(kSteps);
+  if (!program.has(kSteps, kFusedOperations)) return;
+  program.steps = read_steps(program.trace.hdf5());
   const std::vector<StepRow>& steps = program.steps;
   findings.expect(!steps.empty(), [] { return std::string("/program/step has no rows"); });
   TraceRule& parents = findings.rule(kSteps.path_of("parent"));
@@ -68,6 +75,60 @@ void check_steps(ProgramTables& program) {
   }
 }
 
+/// Useful operations of a call: of operations and of their steps.
+void check_flops(ProgramTables& program) {
+  if (program.steps.empty() || !program.has(kOperations)) return;
+  const std::vector<OperationRow> operations = program.trace.read(kOperations);
+  const std::vector<StepInfo> steps(program.steps.begin(), program.steps.end());
+  for (std::uint32_t s = 0; s < steps.size(); ++s) {
+    // Which is said.
+    if (steps[s].parent.value_or(0) > s || program.steps[s].operation_number >= operations.size())
+      return;
+  }
+  const std::vector<std::uint64_t> executions = executions_by_step(steps);
+  std::vector<std::uint64_t> sums(operations.size());
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    sums[program.steps[s].operation_number] += executions[s] * steps[s].flops;
+  }
+  TraceRule& flops = program.findings.rule(kOperations.path_of("flops"));
+  for (std::size_t o = 0; o < sums.size(); ++o) {
+    flops.equal(o, operations[o].flops, sums[o], "its steps sum to");
+  }
+}
+
+/// Operations that share a step: an exchange by what it writes for them.
+void check_shares(ProgramTables& program) {
+  if (!program.has(kFusedOperations, kOperations)) return;
+  TraceFindings& findings = program.findings;
+  TraceRule& of_steps = findings.rule(kFusedOperations.path_of("step"));
+  TraceRule& of_operations = findings.rule(kFusedOperations.path_of("operation"));
+  TraceRule& bytes = findings.rule(kSteps.path_of("exchange_bytes"));
+  const std::uint64_t operations = program.trace.read(kOperations).size();
+  const std::vector<FusedOperationRow> rows = program.trace.read(kFusedOperations);
+  const bool has_operations =
+      program.sound.has(kFusedOperations.path_of("operation"));  // from format 1.11 on
+  std::vector<std::uint64_t> words(program.steps.size());
+  for (std::uint64_t r = 0; r < rows.size(); ++r) {
+    const std::uint32_t s = rows[r].step;
+    of_steps.below(r, s, program.steps.size(), "steps");
+    of_steps.check(r == 0 || s >= rows[r - 1].step, r,
+                   [&] { return fmt::format("is {}, below {} before it", s, rows[r - 1].step); });
+    if (s >= program.steps.size()) continue;
+    words[s] += rows[r].cycles_alone;
+    if (!has_operations) continue;
+    of_operations.below(r, rows[r].operation_number, operations, "operations");
+    if (program.steps[s].kind_number == kComputeKind) {
+      of_operations.equal(r, rows[r].operation_number, program.steps[s].operation_number,
+                          "that of its step is");
+    }
+  }
+  for (std::uint64_t s = 0; s < words.size(); ++s) {
+    if (words[s] == 0 || program.steps[s].kind_number != kExchangeKind) continue;
+    bytes.equal(s, program.steps[s].exchange_bytes, kWordBytes * words[s],
+                "the words of /program/fused make");
+  }
+}
+
 void check_program_tables(ProgramTables& program) {
   TraceFindings& findings = program.findings;
   if (program.has(kComputeSets, kVertexTypes)) {
@@ -81,13 +142,6 @@ void check_program_tables(ProgramTables& program) {
       types.below(i, of_sets[i], std::max<std::uint64_t>(known, 1), "vertex types");
     }
   }
-  if (program.has(kFusedOperations)) {
-    TraceRule& of_steps = findings.rule(kFusedOperations.path_of("step"));
-    const std::vector<FusedOperationRow> fused = program.trace.read(kFusedOperations);
-    for (std::uint64_t f = 0; f < fused.size(); ++f) {
-      of_steps.below(f, fused[f].step, program.steps.size(), "steps");
-    }
-  }
   if (program.has(kVariables) && !program.steps.empty()) {
     TraceRule& first = findings.rule(kVariables.path_of("first_step"));
     TraceRule& last = findings.rule(kVariables.path_of("last_step"));
@@ -95,12 +149,11 @@ void check_program_tables(ProgramTables& program) {
     for (std::uint64_t v = 0; v < variables.size(); ++v) {
       first.below(v, variables[v].first_step, program.steps.size(), "steps");
       last.below(v, variables[v].last_step, program.steps.size(), "steps");
-      // The host's step, 0, also comes behind all others.
-      last.check(variables[v].last_step == 0 || variables[v].last_step >= variables[v].first_step,
-                 v, [&] {
-                   return fmt::format("is {}, before its first step {}", variables[v].last_step,
-                                      variables[v].first_step);
-                 });
+      // The host's step, 0, comes behind all others.
+      last.check(is_live_in(variables[v], variables[v].first_step), v, [&] {
+        return fmt::format("is {}, before its first step {}", variables[v].last_step,
+                           variables[v].first_step);
+      });
     }
   }
   if (program.has(kUsedTiles)) {
@@ -117,6 +170,62 @@ void check_program_tables(ProgramTables& program) {
   }
 }
 
+/// Tensors against the memory that is in use while each step runs.
+void check_live_variables(ProgramTables& program, const std::vector<StepMemory>& by_step) {
+  if (by_step.size() != program.steps.size()) return;
+  TraceRule& always = program.findings.rule(kLiveness.path_of("always_live_bytes"));
+  TraceRule& others = program.findings.rule(kLiveness.path_of("not_always_live_bytes"));
+  std::uint64_t of_all_steps = 0;
+  std::vector<std::uint64_t> begin(by_step.size() + 1), end(by_step.size() + 1);
+  const auto last = static_cast<std::uint32_t>(by_step.size());
+  const auto place = [&](std::uint32_t step) {  // the host's, 0, comes behind all others
+    return step == 0 ? last : std::min(step, last);
+  };
+  for (const VariableRow& variable : program.trace.read(kVariables)) {
+    if (variable.is_always_live) {
+      of_all_steps += variable.bytes;
+    } else {
+      begin[place(variable.first_step)] += variable.bytes;
+      end[place(variable.last_step)] += variable.bytes;
+    }
+  }
+  std::uint64_t live = 0;
+  for (std::uint32_t p = 1; p <= last; ++p) {
+    const std::uint32_t s = p % last;
+    live += begin[p];
+    always.check(of_all_steps <= by_step[s].always_live_bytes, s, [&] {
+      return fmt::format("is {}, but tensors that are always live take {}",
+                         by_step[s].always_live_bytes, of_all_steps);
+    });
+    // What control needs alone was of the steps that it executes, before format 1.11; between steps
+    // is as the host.
+    const bool is_known = s + 1 != last && (program.steps[s].kind_number < kLoopKind ||
+                                            program.minor >= kLivesOfControl);
+    if (is_known) {
+      others.equal(s, by_step[s].not_always_live_bytes, live, "the tensors that are live take");
+    }
+    live -= end[p];
+  }
+}
+
+/// Tiles against steps: the most that each has in use, and the fullest while each step runs.
+void check_peaks(ProgramTables& program, const std::vector<StepMemory>& by_step) {
+  TraceRule& of_tiles = program.findings.rule(kTilePeaks.path_of("max_live_bytes"));
+  TraceRule& of_steps = program.findings.rule(kLiveness.path_of("peak_tile_bytes"));
+  const std::vector<TilePeak> peaks = program.trace.read(kTilePeaks);
+  for (std::uint64_t t = 0; t < peaks.size(); ++t) {
+    if (peaks[t].step >= by_step.size()) continue;
+    of_tiles.at_most(t, peaks[t].bytes, by_step[peaks[t].step].peak_tile_bytes,
+                     "the fullest tile in its at_step,");
+  }
+  for (std::uint64_t s = 0; s < by_step.size(); ++s) {
+    if (by_step[s].peak_tile >= peaks.size() || s >= program.steps.size()) continue;
+    if (program.steps[s].kind_number >= kLoopKind) continue;
+    of_steps.at_most(s, by_step[s].peak_tile_bytes, peaks[by_step[s].peak_tile].bytes,
+                     "the most that its peak_tile ever has in use,");
+  }
+}
+
 void check_memory(ProgramTables& program) {
   TraceFindings& findings = program.findings;
   if (program.has(kLiveness) && !program.steps.empty()) {
@@ -125,6 +234,8 @@ void check_memory(ProgramTables& program) {
     for (std::uint64_t s = 0; s < by_step.size(); ++s) {
       peaks.below(s, by_step[s].peak_tile, program.tiles, "tiles");
     }
+    if (program.has(kVariables)) check_live_variables(program, by_step);
+    if (program.has(kTilePeaks)) check_peaks(program, by_step);
   }
   if (!program.has(kTilePeaks, kMemoryBytes, kMemoryCategories)) return;
   TraceRule& steps = findings.rule(kTilePeaks.path_of("at_step"));
@@ -153,6 +264,7 @@ void check_exchanges(ProgramTables& program) {
   TraceRule& destinations = findings.rule(kMessages.path_of("destination_tile"));
   TraceRule& starts = findings.rule(kMessages.path_of("start_cycle"));
   TraceRule& cycles = findings.rule(kMessages.path_of("cycles"));
+  TraceRule& bytes = findings.rule(kSteps.path_of("exchange_bytes"));
   const auto lengths = read_numbers<std::uint32_t>(program.trace.hdf5(),
                                                    kMessages.path_of("cycles"), 0, messages.size());
   std::uint64_t next = 0;
@@ -169,6 +281,7 @@ void check_exchanges(ProgramTables& program) {
                   [&] { return fmt::format("is {}, which is no exchange", exchange.step); });
     }
     const std::uint64_t count = std::min(exchange.messages, left);
+    std::uint64_t sum = 0;
     for (std::uint64_t m = next; m < next + count; ++m) {
       const ExchangeMessage& message = messages[m];
       sources.below(m, message.source_tile, program.tiles, "tiles");
@@ -179,11 +292,16 @@ void check_exchanges(ProgramTables& program) {
           return fmt::format("is {}, below {} before it", message.source_tile, before);
         });
       }
-      cycles.equal(m, lengths[m], message.bytes / 4, "its words are");
+      cycles.equal(m, lengths[m], message.bytes / kWordBytes, "its words are");
+      sum += message.bytes;
       if (!is_known) continue;
       starts.at_most(m, std::uint64_t{message.start_cycle} + lengths[m],
                      program.steps[exchange.step].predicted_cycles,
                      "with its cycles, its exchange takes");
+    }
+    if (is_known && count != 0) {
+      bytes.equal(exchange.step, program.steps[exchange.step].exchange_bytes, sum,
+                  "its messages sum to");
     }
     next += count;
   }
@@ -215,8 +333,9 @@ void check_values(const TraceFile& trace, const SoundColumns& sound, TraceFindin
 
 void check_program(const TraceFile& trace, const SoundColumns& sound, TraceFindings& findings) {
   const RootRow root = read_attributes(trace.hdf5(), kRootAttributes);
-  ProgramTables program{trace, sound, findings, root.tiles};
-  for (const auto check : {check_steps, check_program_tables, check_memory, check_exchanges}) {
+  ProgramTables program{trace, sound, findings, root.tiles, minor_of(root.format_version)};
+  for (const auto check : {check_steps, check_flops, check_shares, check_program_tables,
+                           check_memory, check_exchanges}) {
     try {
       check(program);
     } catch (const std::exception& error) {

@@ -1,15 +1,20 @@
 #include <algorithm>
 #include <map>
-#include <numeric>
 #include <optional>
 
 #include "base/format_version.h"
 #include "report/validation/checks.h"
 #include "sim/trace/table_file.h"
+#include "sim/trace/tables.h"
 #include "sim/trace/wide_column.h"
 
 namespace superstep {
 namespace {
+
+/// As `kStepKinds` has it.
+constexpr std::uint8_t kExchangeKind = 1;
+/// From this format on supersteps say when visits to the host end.
+constexpr unsigned kVisitEnds = 5;
 
 std::uint64_t length_of(const SuperstepRow& row) {
   return (row.exchange + row.compute + row.sync + row.host).value();
@@ -48,6 +53,9 @@ class SuperstepCheck {
     minor_ = minor_of(root.format_version);
     if (sound.has_all(trace.hdf5(), kUsedTiles)) used_ = trace.read(kUsedTiles).size();
     if (sound.has_all(trace.hdf5(), kSteps)) steps_ = trace.read(kSteps);
+    if (!steps_.empty() && sound.has_all(trace.hdf5(), kLiveness)) {
+      live_ = live_bytes_by_step(groups_of(steps_), trace.read(kLiveness));
+    }
     if (sound.has_all(trace.hdf5(), kStreams)) streams_ = trace.read(kStreams);
   }
 
@@ -80,26 +88,20 @@ class SuperstepCheck {
         operation_.equal(at_, row.operation, steps_[row.step].operation_number,
                          "that of its step is");
       }
+      if (row.exchange_step < steps_.size()) {
+        const StepRow& moved = steps_[row.exchange_step];
+        predicted_.equal(at_, row.predicted_cycles,
+                         moved.kind_number == kExchangeKind ? moved.predicted_cycles : 0,
+                         "that of its exchange_step is");
+      }
+      if (row.step < live_.size()) {
+        live_bytes_.equal(at_, row.live_bytes, live_[row.step],
+                          "the most of /memory/liveness in its steps is");
+      }
     }
     if (used_) active_.at_most(at_, row.active_tiles, *used_, "the tiles with a program,");
-    compute_.at_most(at_, row.compute.value(), row.compute_max, "the most of any tile,");
-    most_.at_most(at_, row.compute_max, row.compute_sum, "the sum over tiles,");
-    least_.at_most(at_, row.compute_min, row.compute_max, "the most of any tile,");
     if (used_) {
       sum_.at_most(at_, row.compute_sum, row.compute_max * *used_, "all tiles at the most of any,");
-    }
-    begin_.at_most(at_, row.visit_begin.value(), row.sync.value(), "its sync cycles,");
-    callbacks_.at_most(at_, row.visit_callbacks.value(), row.visit_begin.value(),
-                       "its visit_begin_cycles,");
-    end_.at_most(at_, row.visit_end.value(), row.host.value(), "its host cycles,");
-    const InstructionCounts& counts = row.worker_instructions;
-    if (minor_ < 5) return;
-    aux_.at_most(at_, counts.aux, counts.all, "its instructions,");
-    amp_.at_most(at_, counts.amp, counts.aux, "its aux_instructions,");
-    for (const auto& [of_kind, count] : {std::pair{&loads_, counts.loads},
-                                         {&stores_, counts.stores},
-                                         {&branches_, counts.branches}}) {
-      of_kind->at_most(at_, count, counts.main(), "its main_instructions,");
     }
   }
 
@@ -118,9 +120,10 @@ class SuperstepCheck {
   void check_transfers(const SuperstepInFile& superstep) {
     const SuperstepRow& row = superstep.row;
     const std::uint64_t end = (row.begin + row.host).value();
-    std::uint64_t bytes = 0;
+    std::uint64_t bytes = 0, last_of_all = 0;
     for (const TransferRow& transfer : superstep.transfers) {
       const std::uint64_t last = (transfer.start + transfer.length).value();
+      last_of_all = std::max(last_of_all, last);
       transfer_start_.check(transfer.start >= row.begin && last <= end, transfer_, [&] {
         return fmt::format("is {}, to {} with its cycles: not inside of superstep {}, {} to {}",
                            transfer.start.value(), last, row.number, row.begin.value(), end);
@@ -141,6 +144,10 @@ class SuperstepCheck {
       ++transfer_;
     }
     host_bytes_.equal(at_, row.host_bytes, bytes, "its transfers sum to");
+    if (minor_ >= kVisitEnds && !superstep.transfers.empty()) {
+      visit_end_.equal(at_, row.visit_end.value(), end - std::min(end, last_of_all),
+                       "behind its last transfer there are");
+    }
   }
 
   TraceFindings& findings_;
@@ -148,17 +155,14 @@ class SuperstepCheck {
   unsigned minor_ = 0;
   std::optional<std::uint64_t> used_;
   std::vector<StepRow> steps_;
+  std::vector<std::uint64_t> live_;  ///< by step
   std::vector<StreamRow> streams_;
   TraceRule &number_ = rule("superstep"), &start_ = rule("start_cycle"), &call_ = rule("iteration"),
             &critical_ = rule("critical_tile"), &step_ = rule("step"),
             &moved_ = rule("exchange_step"), &operation_ = rule("operation"),
-            &active_ = rule("active_tiles"), &compute_ = rule("compute_cycles"),
-            &most_ = rule("compute_cycles_max"), &least_ = rule("compute_cycles_min"),
-            &sum_ = rule("compute_cycles_sum"), &begin_ = rule("visit_begin_cycles"),
-            &callbacks_ = rule("visit_callback_cycles"), &end_ = rule("visit_end_cycles"),
-            &aux_ = rule("aux_instructions"), &amp_ = rule("amp_instructions"),
-            &loads_ = rule("load_instructions"), &stores_ = rule("store_instructions"),
-            &branches_ = rule("branch_instructions"), &shares_ = rule("compute_cycles"),
+            &active_ = rule("active_tiles"), &sum_ = rule("compute_cycles_sum"),
+            &shares_ = rule("compute_cycles"), &predicted_ = rule("predicted_cycles"),
+            &live_bytes_ = rule("live_bytes"), &visit_end_ = rule("visit_end_cycles"),
             &host_bytes_ = rule("host_bytes");
   TraceRule& launch_step_ = findings_.rule(kLaunches.path_of("step"));
   TraceRule &transfer_start_ = findings_.rule(kTransfers.path_of("start_cycle")),
@@ -178,9 +182,7 @@ class ProfileCheck {
         exchanges_(trace.rows(kExchangePhases)),
         cycles_(trace, kComputePhases.path_of("cycles"), computes_, tiles),
         waits_(trace, kComputePhases.path_of("wait_cycles"), computes_, tiles),
-        instructions_(trace, kComputePhases.path_of("instructions"), computes_, tiles),
         moves_(trace, kExchangePhases.path_of("cycles"), exchanges_, tiles),
-        idles_(trace, kExchangePhases.path_of("idle_cycles"), exchanges_, tiles),
         sents_(trace, kExchangePhases.path_of("sent_bytes"), exchanges_, tiles),
         receiveds_(trace, kExchangePhases.path_of("received_bytes"), exchanges_, tiles) {}
 
@@ -189,23 +191,11 @@ class ProfileCheck {
     const std::uint64_t at = at_++;
     const bool has_compute = is_there(compute_, at, profiles.compute, computes_);
     const bool has_exchange = is_there(exchange_, at, profiles.exchange, exchanges_);
-    if (has_compute) check_compute(superstep.row, profiles.compute, at);
-    if (has_exchange) check_exchange(superstep.row, profiles.exchange, at);
+    if (has_exchange) check_h(superstep.row, profiles.exchange, at);
     if (has_compute && has_exchange) check_lengths(superstep.row, profiles, at);
   }
 
  private:
-  struct ComputeSums {
-    std::uint64_t sum = 0, most = 0, least = 0, active = 0, instructions = 0;
-  };
-  struct ExchangeSums {
-    std::uint64_t received = 0, most = 0;
-  };
-
-  static std::uint64_t sum_of(std::span<const std::uint64_t> row) {
-    return std::accumulate(row.begin(), row.end(), std::uint64_t{0});
-  }
-
   static bool is_there(TraceRule& rule, std::uint64_t at, std::uint32_t number,
                        std::uint64_t rows) {
     if (number == kNoProfile) return false;
@@ -213,43 +203,16 @@ class ProfileCheck {
     return number < rows;
   }
 
-  void check_compute(const SuperstepRow& row, std::uint32_t number, std::uint64_t at) {
-    const auto [known, is_new] = compute_sums_.try_emplace(number);
-    ComputeSums& sums = known->second;
+  void check_h(const SuperstepRow& row, std::uint32_t number, std::uint64_t at) {
+    const auto [known, is_new] = most_.try_emplace(number);
     if (is_new) {
-      const auto cycles = cycles_.row(number);
-      if (!cycles.empty()) {
-        sums.sum = sum_of(cycles);
-        sums.most = std::ranges::max(cycles);
-        sums.least = std::ranges::min(cycles);
-        sums.active = cycles.size() - static_cast<std::uint64_t>(std::ranges::count(cycles, 0U));
-      }
-      sums.instructions = sum_of(instructions_.row(number));
-    }
-    sum_.equal(at, row.compute_sum, sums.sum, "the tiles of its compute_profile sum to");
-    most_.equal(at, row.compute_max, sums.most, "its compute_profile has");
-    least_.equal(at, row.compute_min, sums.least, "its compute_profile has");
-    active_.equal(at, row.active_tiles, sums.active, "its compute_profile has");
-    issued_.equal(at, row.worker_instructions.all, sums.instructions,
-                  "the tiles of its compute_profile sum to");
-  }
-
-  void check_exchange(const SuperstepRow& row, std::uint32_t number, std::uint64_t at) {
-    const auto [known, is_new] = exchange_sums_.try_emplace(number);
-    ExchangeSums& sums = known->second;
-    if (is_new) {
-      const auto received = receiveds_.row(number);
-      sums.received = sum_of(received);
-      for (const std::uint64_t bytes : received) sums.most = std::max(sums.most, bytes);
-      for (const std::uint64_t bytes : sents_.row(number)) sums.most = std::max(sums.most, bytes);
-      const auto cycles = moves_.row(number), idle = idles_.row(number);
-      for (std::size_t t = 0; t < cycles.size(); ++t) {
-        idle_.at_most(number, idle[t], cycles[t], fmt::format("the cycles of tile {} there,", t));
+      for (WideColumn* bytes : {&sents_, &receiveds_}) {
+        for (const std::uint64_t of_tile : bytes->row(number)) {
+          known->second = std::max(known->second, of_tile);
+        }
       }
     }
-    bytes_.equal(at, row.exchange_bytes, sums.received,
-                 "the tiles of its exchange_profile receive");
-    h_.equal(at, row.h_bytes, sums.most, "the most of its exchange_profile is");
+    h_.equal(at, row.h_bytes, known->second, "the most of its exchange_profile is");
   }
 
   /// Exchange, compute and waiting of each tile fill the superstep, but for visits to the host.
@@ -278,17 +241,12 @@ class ProfileCheck {
 
   TraceFindings& findings_;
   std::uint64_t computes_, exchanges_;
-  WideColumn cycles_, waits_, instructions_, moves_, idles_, sents_, receiveds_;
-  std::map<std::uint32_t, ComputeSums> compute_sums_;
-  std::map<std::uint32_t, ExchangeSums> exchange_sums_;
+  WideColumn cycles_, waits_, moves_, sents_, receiveds_;
+  std::map<std::uint32_t, std::uint64_t> most_;  ///< that a tile of an exchange profile moves
   std::map<std::pair<std::uint32_t, std::uint32_t>, std::pair<std::uint64_t, std::uint64_t>>
       lengths_;  ///< the shortest and the longest tile of two profiles
   TraceRule &compute_ = rule("compute_profile"), &exchange_ = rule("exchange_profile"),
-            &sum_ = rule("compute_cycles_sum"), &most_ = rule("compute_cycles_max"),
-            &least_ = rule("compute_cycles_min"), &active_ = rule("active_tiles"),
-            &issued_ = rule("instructions"), &bytes_ = rule("bytes_sent"), &h_ = rule("h_bytes"),
-            &length_ = rule("compute_profile");
-  TraceRule& idle_ = findings_.rule(kExchangePhases.path_of("idle_cycles"));
+            &h_ = rule("h_bytes"), &length_ = rule("compute_profile");
   std::uint64_t at_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "report/validation/checks.h"
+#include "report/validation/invariants.h"
 #include "sim/trace/table_file.h"
 
 namespace superstep {
@@ -25,8 +26,8 @@ Validation validate_trace(const std::filesystem::path& path) {
     const TraceFile trace(path);
     result.supersteps = trace.rows(kSupersteps);
     guard_trace(path, [&] {
-      for (const auto check : {check_values, check_program, check_supersteps, check_vertices,
-                               check_instructions, check_summary}) {
+      for (const auto check : {check_values, check_invariants, check_program, check_supersteps,
+                               check_vertices, check_instructions, check_summary}) {
         check(trace, sound, findings);
       }
     });

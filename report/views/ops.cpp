@@ -6,6 +6,7 @@
 
 #include "report/numbers.h"
 #include "report/report.h"
+#include "report/shares.h"
 #include "report/view.h"
 #include "sim/trace/schema.h"
 
@@ -29,17 +30,6 @@ std::vector<OperationTotals> groups_by_call(const ViewInput& input) {
                        .peak_cycles = row.compute_max});
   });
   return calls;
-}
-
-/// What a step computes and for which part of its formula, where it is several operations.
-std::string text_of(const std::vector<FusedOperation>& fused) {
-  double whole = 0;
-  for (const FusedOperation& operation : fused) whole += operation.cycles_alone;
-  std::string text;
-  for (const FusedOperation& operation : fused)
-    text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", operation.name,
-                        whole == 0 ? 0 : 100 * operation.cycles_alone / whole);
-  return text;
 }
 
 Cycles device_of(const StepTotals& step) { return step.compute + step.exchange + step.sync; }
@@ -158,7 +148,8 @@ std::vector<ViewTable> steps_view(const ViewInput& input) {
           "--trace-supersteps takes those of the run (--view supersteps), which go on in each "
           "call and trip of a loop. A run: cycles of one execution. Predicted: by the code, or the "
           "schedule. Bound: words of an exchange's busiest port. Operations: "
-          "those that are fused in a step, by what each would take alone."}};
+          "those that share a step: computed in it, by what each would take alone; moved for, by "
+          "words."}};
   constexpr std::string_view kKinds[] = {"compute", "exchange", "host", "",
                                          "loop",    "branch",   "arm"};
   const RunTotals& totals = input.trace.totals;
@@ -192,7 +183,7 @@ std::vector<ViewTable> steps_view(const ViewInput& input) {
         cell_if(step.info.predicted_cycles != 0, step.info.predicted_cycles),
         cell_if(step.info.bound_cycles != 0, step.info.bound_cycles),
         cell_if(step.compute.value() != 0, std::uint64_t{index(step.worst)}), share,
-        text_of(step.info.fused));
+        shares_text(step.info.fused));
   }
   if (shown.size() < there.size()) {
     const double share = all == 0 ? 0 : static_cast<double>(rest.value()) / all;

@@ -78,6 +78,22 @@ TraceTotals totals_so_far(const Hdf5File& file) {
   return totals;
 }
 
+std::vector<StepRow> read_steps(const Hdf5File& file) {
+  std::vector<StepRow> steps = read_table(file, kSteps);
+  for (StepRow& step : steps) {
+    const bool is_known =
+        step.kind_number != kControlKind && step.kind_number < std::size(kStepKinds);
+    if (is_known) step.kind = static_cast<StepInfo::Kind>(step.kind_number);
+    if (step.known_trips > 0) step.trips = step.known_trips;
+  }
+  // Traces before format 1.9 have none.
+  if (!file.exists(kFusedOperations.path_of("step"))) return steps;
+  for (FusedOperationRow& row : read_table(file, kFusedOperations)) {
+    if (row.step < steps.size()) steps[row.step].fused.push_back(std::move(row));
+  }
+  return steps;
+}
+
 std::vector<TraceEvent> read_events(const Hdf5File& file) {
   const auto rows = whole_rows(file);
   const auto count = rows.find(kEvents.axes);

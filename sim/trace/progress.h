@@ -22,6 +22,9 @@ namespace superstep {
 /// Totals without a superstep, for the steps of an open trace.
 [[nodiscard]] TraceTotals no_totals(const Hdf5File& file);
 
+/// The steps of an open trace, with the operations that they serve.
+[[nodiscard]] std::vector<StepRow> read_steps(const Hdf5File& file);
+
 /// The events of an open trace.
 [[nodiscard]] std::vector<TraceEvent> read_events(const Hdf5File& file);
 

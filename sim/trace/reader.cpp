@@ -52,15 +52,9 @@ TraceTotals stored_totals(const Hdf5File& file) {
   return totals;
 }
 
-std::vector<StepTotals> read_steps(const Hdf5File& file, const TraceTotals& totals) {
+std::vector<StepTotals> read_step_totals(const Hdf5File& file, const TraceTotals& totals) {
   const std::vector<OperationRow> operations = read_table(file, kOperations);
-  std::vector<StepRow> rows = read_table(file, kSteps);
-  // Traces before format 1.9 have none.
-  if (file.exists(kFusedOperations.path_of("step"))) {
-    for (FusedOperationRow& row : read_table(file, kFusedOperations)) {
-      if (row.step < rows.size()) rows[row.step].fused.push_back(std::move(row));
-    }
-  }
+  const std::vector<StepRow> rows = read_steps(file);
   std::vector<StepTotals> steps;
   for (std::size_t s = 0; s < rows.size(); ++s) {
     const StepSums& sums = totals.steps[s];
@@ -68,9 +62,6 @@ std::vector<StepTotals> read_steps(const Hdf5File& file, const TraceTotals& tota
     StepTotals step = step_totals(sums);
     const StepRow& row = rows[s];
     step.info = row;
-    const bool known = row.kind_number != kControlKind && row.kind_number < std::size(kStepKinds);
-    if (known) step.info.kind = static_cast<StepInfo::Kind>(row.kind_number);
-    if (row.known_trips > 0) step.info.trips = row.known_trips;
     if (row.operation_number < operations.size()) {
       const OperationRow& operation = operations[row.operation_number];
       step.operation_name = operation.name;
@@ -185,7 +176,7 @@ TraceSummary summary_of(const Hdf5File& file) {
   }
   const TraceTotals totals = out.complete ? stored_totals(file) : totals_so_far(file);
   out.add_totals(totals);
-  out.steps = read_steps(file, totals);
+  out.steps = read_step_totals(file, totals);
   out.events = read_events(file);
   out.plan_events = read_compile_events(file);
   read_memory(file, out);

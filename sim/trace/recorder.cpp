@@ -34,30 +34,14 @@ void add_memory(const ProgramInfo& info, std::uint32_t tiles, TraceSummary& out)
 std::vector<RunRecorder::StepFacts> RunRecorder::facts_of(const ProgramInfo& info,
                                                           const std::vector<StepInfo>& steps) {
   const std::vector<std::uint32_t> operation = operations_of(steps).by_step;
+  const std::vector<std::uint64_t> live = live_bytes_by_step(groups_of(steps), trace_memory(info));
   std::vector<StepFacts> facts(steps.size());
-  for (std::size_t first = 0; first < steps.size();) {
-    std::size_t end = first + 1;
-    while (end < steps.size() && steps[first].superstep &&
-           steps[end].superstep == steps[first].superstep) {
-      ++end;
+  for (std::size_t s = 0; s < steps.size(); ++s) {
+    facts[s].operation = operation[s];
+    facts[s].live_bytes = live[s];
+    if (steps[s].kind == StepInfo::Kind::kExchange) {
+      facts[s].predicted_cycles = steps[s].predicted_cycles;
     }
-    StepFacts all;
-    for (std::size_t s = first; s < end; ++s) {
-      const std::size_t at = std::min(s, info.step_memory.size() - 1);
-      if (info.step_memory.empty()) continue;
-      // The code between steps has what the host's step has.
-      const StepMemory& memory = info.step_memory[s < info.steps.size() ? at : 0];
-      all.live_bytes =
-          std::max(all.live_bytes, memory.always_live_bytes + memory.not_always_live_bytes);
-    }
-    for (std::size_t s = first; s < end; ++s) {
-      facts[s] = all;
-      facts[s].operation = operation[s];
-      if (steps[s].kind == StepInfo::Kind::kExchange) {
-        facts[s].predicted_cycles = steps[s].predicted_cycles;
-      }
-    }
-    first = end;
   }
   return facts;
 }
@@ -175,6 +159,7 @@ TraceSummary RunRecorder::summary(std::string outcome, const std::optional<Trap>
     step.operation_name = first.name;
     step.info.operation = first.operation;
     step.info.source = shown_source(first.source);
+    for (FusedOperation& served : step.info.fused) served.source = shown_source(served.source);
     out.steps.push_back(std::move(step));
   }
   add_memory(image_.info, out.tiles, out);

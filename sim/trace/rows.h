@@ -42,6 +42,7 @@ struct StepRow : StepInfo {
 /// One row of /program/fused.
 struct FusedOperationRow : FusedOperation {
   std::uint32_t step = 0;
+  std::uint32_t operation_number = 0;
 };
 
 /// One row of /program/variable.

@@ -129,6 +129,10 @@ totals of `/summary`, and the launches of a superstep sum to its compute cycles.
 after the other; `/launches` says how its critical tile's time is shared between them. The stream `goes_on` is a word on each
 tile that decides whether another call comes; the host sends it, as 0, with the arguments of the last call.
 
+Several operations may share a step: a compute step in which they are fused, an exchange that moves operands of several, which has the
+name of the first and how many there are more. `/program/fused` has each of them and what its share goes by; reports, pages and
+folded stacks book the cycles, bytes and operations of the step on them.
+
 Useful floating-point operations are those of the program's text, however many instructions they take: one for each float that
 an arithmetic operation makes (add, subtract, multiply, divide, remainder, power, and functions as exp, sqrt and tanh), 2mnk of
 a product, n - 1 of a sum of n elements, one for each element that a scatter adds. What compares, chooses (maximum, clamp,
@@ -176,6 +180,8 @@ Attributes of `/provenance` (with `config_origin`) are all that may differ betwe
 | reasons of waiting | tiles wait for nothing but the barrier: `wait_cycles` |
 | mean compute cycles | `compute_cycles_sum` is exact; by the length of `program/used_tile` it is the mean |
 | live variables of each step | `variable/first_step` and `last_step` say it |
+| addresses of variables, gaps between them | what is live at other times lies in the gaps; a program that does not fit says which free piece it lacks |
+| a table of blocks and trips | `supersteps/iteration`, `exchange_step` and `trip` with `step/parent` and `call_site` say it ([exports.md](exports.md#which-trip-of-a-loop-is-it)) |
 | offsets with one entry more than rows | `first_message` and `messages` have a dimension scale |
 | the seed | nothing in a run is random; `--input random:SEED` is in `command_line` |
 | the program's text, git commits | `program_sha256` and `software_version` identify what ran; builds from archives have no commit |

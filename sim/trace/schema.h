@@ -18,7 +18,7 @@ namespace superstep {
 
 constexpr std::string_view kTraceFormat = "superstep-trace";
 /// Readers accept every version with the same major number.
-constexpr std::string_view kTraceVersion = "1.10.0";
+constexpr std::string_view kTraceVersion = "1.11.0";
 
 /// Rows of the superstep columns in one chunk, and supersteps between two flushes of a long run.
 constexpr std::uint64_t kSuperstepChunk = 1024;
@@ -157,7 +157,8 @@ inline constexpr auto kSteps = fixed_table<StepRow>(
 inline constexpr auto kFusedOperations = fixed_table<FusedOperationRow>(
     "/program/fused", "fused", TraceLevel::kSummary,
     Column{"step", &FusedOperationRow::step, "1",
-           "Compute step that computes several operations; those of one step follow one another."}
+           "Compute step that computes several operations, or, from format 1.11 on, exchange that "
+           "moves operands of several; those of one step follow one another."}
         .since(9),
     Column{"name", &FusedOperationRow::name, "", "Name of one of them."}.since(9),
     Column{"hlo_opcode", &FusedOperationRow::operation, "", "StableHLO operation."}.since(9),
@@ -182,9 +183,14 @@ inline constexpr auto kFusedOperations = fixed_table<FusedOperationRow>(
            "That line, 0 when unknown."}
         .since(9),
     Column{"cycles_alone", &FusedOperationRow::cycles_alone, "cycle",
-           "What elements of its formula would take in a vertex of their own, as many for each "
-           "operation of the step: reports share the cycles of the step by it."}
-        .since(9));
+           "Reports share the cycles of the step by it. Compute: what elements of its formula would "
+           "take in a vertex of their own, as many for each operation of the step. Exchange: the "
+           "words of 4 B that it writes for the operation, of which a port takes one a cycle."}
+        .since(9),
+    Column{"operation", &FusedOperationRow::operation_number, "1",
+           "Row of /program/operation that its share is booked on: of a compute step that of the "
+           "step, of an exchange its own."}
+        .since(11));
 
 inline constexpr auto kComputeSets = fixed_table<StepInfo>(
     "/program/compute_set", "compute_set", TraceLevel::kSummary,
@@ -219,7 +225,8 @@ inline constexpr auto kVariables = fixed_table<VariableRow>(
     Column{"always_live", &VariableRow::is_always_live, "1",
            "1 when it keeps its memory from call to call: arguments and constants."},
     Column{"first_step", &VariableRow::first_step, "1",
-           "First step that needs it; 0, the host's, when it is always live."},
+           "First step that needs it; 0, the host's, which comes behind all others, when it is "
+           "always live or only the host needs it."},
     Column{"last_step", &VariableRow::last_step, "1",
            "Last step that needs it; 0, the host's, for results."},
     Column{"source_file", member(&VariableRow::source, &OpLocation::module, &SourceLocation::file),

@@ -94,12 +94,13 @@ std::vector<StepRow> step_rows(const std::vector<StepInfo>& steps,
   return rows;
 }
 
-std::vector<FusedOperationRow> fused_rows(const std::vector<StepInfo>& steps) {
+std::vector<FusedOperationRow> fused_rows(const std::vector<StepInfo>& steps,
+                                          const TraceOperations& operations) {
   std::vector<FusedOperationRow> rows;
   for (std::uint32_t s = 0; s < steps.size(); ++s) {
-    for (const FusedOperation& operation : steps[s].fused) {
-      rows.push_back({operation, s});
-      rows.back().source = shown_source(operation.source);
+    for (const FusedOperation& one : steps[s].fused) {
+      rows.push_back({one, s, operations.numbers.at(operation_of(steps[s], one))});
+      rows.back().source = shown_source(one.source);
     }
   }
   return rows;
@@ -157,10 +158,7 @@ void write_memory(Hdf5File& file, const ProgramImage& image) {
   std::vector<TilePeak> peaks = info.tile_peaks;
   peaks.resize(tiles);
   write_table(file, kTilePeaks, peaks);
-  std::vector<StepMemory> by_step = info.step_memory;
-  by_step.resize(info.steps.size());
-  by_step.push_back(by_step.empty() ? StepMemory{} : by_step.front());
-  write_table(file, kLiveness, by_step);
+  write_table(file, kLiveness, trace_memory(info));
 }
 
 void write_exchanges(Hdf5File& file, const ProgramInfo& info) {
@@ -307,21 +305,54 @@ std::vector<StepInfo> trace_steps(const ProgramInfo& info) {
   return steps;
 }
 
+std::vector<StepMemory> trace_memory(const ProgramInfo& info) {
+  std::vector<StepMemory> by_step = info.step_memory;
+  by_step.resize(info.steps.size());
+  by_step.push_back(by_step.empty() ? StepMemory{} : by_step.front());
+  return by_step;
+}
+
+std::vector<std::uint64_t> live_bytes_by_step(std::span<const StepGroup> groups,
+                                              std::span<const StepMemory> memory) {
+  std::vector<std::uint64_t> live(std::min(groups.size(), memory.size()));
+  for (std::size_t first = 0; first < live.size();) {
+    std::size_t end = first + 1;
+    while (end < live.size() && groups[first].superstep &&
+           groups[end].superstep == groups[first].superstep) {
+      ++end;
+    }
+    std::uint64_t most = 0;
+    for (const StepMemory& of_step : memory.subspan(first, end - first)) {
+      most = std::max(most, of_step.always_live_bytes + of_step.not_always_live_bytes);
+    }
+    std::fill(live.begin() + static_cast<std::ptrdiff_t>(first),
+              live.begin() + static_cast<std::ptrdiff_t>(end), most);
+    first = end;
+  }
+  return live;
+}
+
+std::string operation_of(const StepInfo& step, const FusedOperation& served) {
+  return operation_name(step.kind == StepInfo::Kind::kExchange ? served.name : step.name);
+}
+
 TraceOperations operations_of(const std::vector<StepInfo>& steps) {
   TraceOperations operations;
-  std::map<std::string, std::uint32_t> known;
-  for (const StepInfo& step : steps) {
-    const auto [it, fresh] = known.emplace(
-        operation_name(step.name), static_cast<std::uint32_t>(operations.first_steps.size()));
-    if (fresh) operations.first_steps.push_back(step);
+  const auto add = [&](const std::string& name, const auto& served) {
+    const auto [it, fresh] =
+        operations.numbers.emplace(name, static_cast<std::uint32_t>(operations.first_steps.size()));
+    if (fresh) operations.first_steps.emplace_back().name = name;
     StepInfo& first = operations.first_steps[it->second];
-    if (fresh) first.name = it->first;
     // Steps that only prepare it, as copies and fills do, are of no operation of their own.
-    if (first.operation.empty() && !step.operation.empty()) {
-      first.operation = step.operation;
-      first.source = step.source;
+    if (fresh || (first.operation.empty() && !served.operation.empty())) {
+      first.operation = served.operation;
+      first.source = served.source;
     }
-    operations.by_step.push_back(it->second);
+    return it->second;
+  };
+  for (const StepInfo& step : steps) {
+    operations.by_step.push_back(add(operation_name(step.name), step));
+    for (const FusedOperation& fused : step.fused) add(operation_of(step, fused), fused);
   }
   return operations;
 }
@@ -337,7 +368,7 @@ void write_tables(Hdf5File& file, const ProgramImage& image, const TraceOptions&
   const TraceOperations operations = operations_of(steps);
   write_table(file, kOperations, operation_rows(image.info, steps, operations));
   write_table(file, kSteps, step_rows(steps, operations));
-  write_table(file, kFusedOperations, fused_rows(steps));
+  write_table(file, kFusedOperations, fused_rows(steps, operations));
   write_table(file, kComputeSets, compute_sets_of(image.info));
   write_table(file, kVertexTypes, image.info.vertex_types);
   write_table(file, kVariables, variable_rows(image.info.tensors));

@@ -1,7 +1,14 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
 #include "base/hdf5_file.h"
 #include "isa/program_image.h"
+#include "sim/trace/totals.h"
 #include "sim/trace/trace.h"
 
 namespace superstep {
@@ -15,12 +22,20 @@ namespace superstep {
 [[nodiscard]] Cycles predicted_cycles(const ProgramImage& image, std::uint32_t calls,
                                       CallPlace begin = CallPlace::kBegin);
 
+/// Memory in use while each step of a trace runs; between steps as in the host's.
+[[nodiscard]] std::vector<StepMemory> trace_memory(const ProgramInfo& info);
+
+/// Bytes in use over all tiles in the superstep of each step: the most of those that run in it.
+[[nodiscard]] std::vector<std::uint64_t> live_bytes_by_step(std::span<const StepGroup> groups,
+                                                            std::span<const StepMemory> memory);
+
 /// The operations of steps: the number of each step's, and the steps that name them.
 struct TraceOperations {
   std::vector<std::uint32_t> by_step;
   /// Of each operation, under the operation's name; with opcode and place of the first that has an
-  /// opcode.
+  /// opcode. One that shares all its exchanges and computes nothing has one too.
   std::vector<StepInfo> first_steps;
+  std::map<std::string, std::uint32_t> numbers;  ///< by name
 };
 [[nodiscard]] TraceOperations operations_of(const std::vector<StepInfo>& steps);
 

@@ -109,10 +109,21 @@ void write_memory_trace(const std::filesystem::path& path, const TraceOptions& o
 bool repair_trace(const std::filesystem::path& part, const std::filesystem::path& out,
                   const TraceReport& report = {});
 
+/// Whether a tensor is in use while a step runs; the host's, 0, comes behind all others.
+[[nodiscard]] inline bool is_live_in(const TensorInfo& tensor, std::uint32_t step) {
+  const auto place = [](std::uint32_t s) { return s == 0 ? UINT32_MAX : s; };
+  return tensor.is_always_live ||
+         (place(tensor.first_step) <= place(step) && place(step) <= place(tensor.last_step));
+}
+
+/// The name of the operation that one of those that a step serves is booked on: of an exchange its
+/// own, else that of the step.
+[[nodiscard]] std::string operation_of(const StepInfo& step, const FusedOperation& served);
+
 /// Totals of one step of the program over a run.
 struct StepTotals {
   StepInfo info;
-  std::string operation_name;  ///< `dot_general.3` of `dot_general.3.arrange`
+  std::string operation_name;  ///< that it is of; an exchange of several, the first
   std::uint64_t count = 0;     ///< supersteps
   std::uint64_t runs = 0;      ///< executions: in loops there may be several in a superstep
   Cycles cycles, exchange, compute, sync, host;

@@ -1,6 +1,8 @@
 """Damages a trace in one way after the other and looks whether `superstep trace validate` finds it: damaged_traces.py SUPERSTEP, from
 the top of the repository."""
 
+import json
+import re
 import shutil
 import subprocess
 import sys
@@ -75,6 +77,231 @@ def moved_instruction(file):
     file["instructions/worker"][int(np.flatnonzero(file["instructions/worker"][:] == 0)[0])] = 1
 
 
+def swapped_pipes(file):
+    rows = file["instructions"]
+    row = int(np.flatnonzero(rows["aux_opcode"][:] >= 0)[0])
+    rows["opcode"][row], rows["aux_opcode"][row] = rows["aux_opcode"][row], rows["opcode"][row]
+
+
+def other_pipe(file):
+    """The first that a worker issues alone in the main pipe is one of the other."""
+    rows, aux = file["instructions"], np.flatnonzero(file["machine/opcode/pipe"][:] == 1)
+    alone = (rows["worker"][:] >= 0) & (rows["aux_opcode"][:] < 0) & ~np.isin(rows["opcode"][:], aux)
+    rows["opcode"][int(np.flatnonzero(alone)[0])] = aux[0]
+
+
+def unfinished(file):
+    """As a killed run leaves it: without what is added up at the end."""
+    file.attrs.modify("complete", np.uint8(0))
+    for name in list(file["summary"]):
+        del file["summary"][name]
+    for name in list(file["summary"].attrs):
+        del file["summary"].attrs[name]
+
+
+def in_unfinished(damage):
+    def damages(file):
+        unfinished(file)
+        damage(file)
+
+    return damages
+
+
+def above(path, others, row=5):
+    """A number of a row is one more than others of the row add up to."""
+
+    def damage(file):
+        group = file[path].parent
+        whole = sum(-int(group[name[1:]][row]) if name.startswith("-") else int(group[name][row]) for name in others.split())
+        file[path][row] = whole + 1
+
+    return damage
+
+
+def attribute_above(name, others):
+    def damage(file):
+        attrs = file["summary"].attrs
+        attrs.modify(name, type(attrs[name])(sum(int(attrs[other]) for other in others.split()) + 1))
+
+    return damage
+
+
+TILE = 2  # column of the tile that is damaged
+
+
+def profile(file):
+    """A row of tiles that all compute."""
+    return int(file["supersteps/compute_profile"][5])
+
+
+def add_everywhere(file, column, more):
+    """To a tile of a row of tiles, with all that add up to it or that it adds up to."""
+    file["profiles/compute"][column][profile(file), TILE] += more
+    tile = file["program/used_tile"][TILE]
+    for s in np.flatnonzero(file["supersteps/compute_profile"][:] == profile(file)):
+        file["supersteps"][column][s] += more
+        if "vertices/tile" in file:
+            vertices = file["vertices"]
+            here = (vertices["superstep"][:] == file["supersteps/superstep"][s]) & (vertices["tile"][:] == tile)
+            vertices[column][int(np.flatnonzero(here)[0])] += more
+
+
+def above_on_tile(column, other):
+    def damage(file):
+        of_tile = lambda name: int(file["profiles/compute"][name][profile(file), TILE])
+        add_everywhere(file, column, of_tile(other) + 1 - of_tile(column))
+
+    return damage
+
+
+def of_other_pipe(file):
+    """Tiles that add up to their superstep, each with other numbers of pipes."""
+    main = file["profiles/compute/main_instructions"]
+    main[profile(file), 0] += 1
+    main[profile(file), 1] -= 1
+
+
+def amp_above_aux_of_a_worker(file):
+    add_everywhere(file, "amp_instructions", int(file["vertices/aux_instructions"][:].max()) + 1)
+
+
+def above_main_of_a_worker(column):
+    """Of the workers of a tile in a superstep one has more than its main instructions, others less."""
+
+    def damage(file):
+        vertices = file["vertices"]
+        tile = (vertices["superstep"][:] == vertices["superstep"][0]) & (vertices["tile"][:] == vertices["tile"][0])
+        rows = np.flatnonzero(tile & (vertices[column][:] > 0))
+        more = int(vertices["instructions"][rows[0]]) - int(vertices["aux_instructions"][rows[0]]) - int(vertices[column][rows[0]]) + 1
+        vertices[column][rows[0]] += more
+        for row in rows[1:]:
+            less = min(more, int(vertices[column][row]))
+            vertices[column][row] -= less
+            more -= less
+        assert more == 0
+
+    return damage
+
+
+def peak_above_all(file):
+    """Of a step the fullest tile has more than all tiles together, by all that is said of that tile."""
+    live, memory, step = file["memory/liveness"], file["memory"], 3
+    tile = int(live["peak_tile"][step])
+    most = int(live["always_live_bytes"][step]) + int(live["not_always_live_bytes"][step]) + 1
+    memory["bytes"][tile, 0] += most - int(memory["max_live_bytes"][tile])
+    memory["max_live_bytes"][tile] = live["peak_tile_bytes"][step] = most
+    memory["at_step"][tile] = step
+
+
+def less_than_the_critical_tile(file):
+    for name, less in (("max", 1), ("min", 1), ("sum", len(file["program/used_tile"]))):
+        file[f"supersteps/compute_cycles_{name}"][5] -= less
+
+
+def device_of_the_host(file):
+    """A cycle of the host counts for the device, and for the host no longer."""
+    attrs, steps = file["summary"].attrs, file["summary/step"]
+    attrs.modify("device_cycles", np.uint64(attrs["device_cycles"] + 1))
+    attrs.modify("host_cycles", np.uint64(attrs["host_cycles"] - 1))
+    steps["host_cycles"][0] -= 1
+    steps["longest_cycles"][0] -= 1
+
+
+def total_with_its_report(file):
+    attrs = file["summary"].attrs
+    report = json.loads(file["summary/json"][0])
+    attrs.modify("total_cycles", np.uint64(attrs["total_cycles"] + 1))
+    report["cycles"]["total"] += 1
+    file["summary/json"][0] = json.dumps(report).encode()
+
+
+def flops_with_their_rate(file):
+    attrs = file["summary"].attrs
+    attrs.modify("flops", np.uint64(attrs["flops"] + 1))
+    attrs.modify("flop_per_cycle", float(attrs["flops"]) / float(attrs["device_cycles"]))
+
+
+def main_and_all(file):
+    for name in ("main_instructions", "instructions"):
+        file["supersteps"][name][5] += 1
+
+
+def aux_and_all(file):
+    for name in ("aux_instructions", "instructions"):
+        file["supersteps"][name][5] += 1
+
+
+def more_total(name):
+    return attribute("summary", name, lambda old: old + 1)
+
+
+# What docs/trace.md says that holds: the level of a trace, a damage, where it is found, and what else cannot hold with it.
+INVARIANTS = {
+    "each row of /program/step: bound_cycles ≤ predicted_cycles": ("tile", above("program/step/bound_cycles", "predicted_cycles"), "/program/step/bound_cycles[5] is "),
+    "each row of /program/compute_set: tiles ≤ vertices": ("tile", above("program/compute_set/tiles", "vertices", 3), "/program/compute_set/tiles[3] is "),
+    "each row of /program/variable: max_tile_bytes ≤ bytes": ("tile", above("program/variable/max_tile_bytes", "bytes", 3), "/program/variable/max_tile_bytes[3] is "),
+    "each row of /memory/liveness: peak_tile_bytes ≤ always_live_bytes + not_always_live_bytes": ("tile", in_unfinished(peak_above_all), "/memory/liveness/peak_tile_bytes[3] is "),
+    "each row of /supersteps: compute_cycles ≤ compute_cycles_max": ("superstep", in_unfinished(less_than_the_critical_tile), "/supersteps/compute_cycles[5] is "),
+    "each row of /supersteps: compute_cycles_min ≤ compute_cycles_max": ("superstep", in_unfinished(above("supersteps/compute_cycles_min", "compute_cycles_max")), "/supersteps/compute_cycles_min[5] is "),
+    "each row of /supersteps: compute_cycles_max ≤ compute_cycles_sum": ("superstep", in_unfinished(above("supersteps/compute_cycles_max", "compute_cycles_sum")), "/supersteps/compute_cycles_max[5] is "),
+    "each row of /supersteps: visit_begin_cycles ≤ sync_cycles": ("superstep", in_unfinished(above("supersteps/visit_begin_cycles", "sync_cycles")), "/supersteps/visit_begin_cycles[5] is "),
+    "each row of /supersteps: visit_callback_cycles ≤ visit_begin_cycles": ("superstep", in_unfinished(above("supersteps/visit_callback_cycles", "visit_begin_cycles")), "/supersteps/visit_callback_cycles[5] is "),
+    "each row of /supersteps: visit_end_cycles ≤ host_cycles": ("superstep", in_unfinished(above("supersteps/visit_end_cycles", "host_cycles")), "/supersteps/visit_end_cycles[5] is "),
+    "each row of /supersteps: messages ≤ bytes_sent": ("superstep", in_unfinished(above("supersteps/messages", "bytes_sent")), "/supersteps/messages[5] is "),
+    "each row of /supersteps: instructions = main_instructions + aux_instructions": ("superstep", more("supersteps/main_instructions", 5), "/supersteps/instructions[5] is "),
+    "each row of /supersteps: amp_instructions ≤ aux_instructions": ("superstep", in_unfinished(above("supersteps/amp_instructions", "aux_instructions")), "/supersteps/amp_instructions[5] is "),
+    "each row of /supersteps: load_instructions ≤ main_instructions": ("superstep", above("supersteps/load_instructions", "main_instructions"), "/supersteps/load_instructions[5] is "),
+    "each row of /supersteps: store_instructions ≤ main_instructions": ("superstep", above("supersteps/store_instructions", "main_instructions"), "/supersteps/store_instructions[5] is "),
+    "each row of /supersteps: branch_instructions ≤ main_instructions": ("superstep", above("supersteps/branch_instructions", "main_instructions"), "/supersteps/branch_instructions[5] is "),
+    "each row of /profiles/compute: instructions = main_instructions + aux_instructions": ("tile", of_other_pipe, "/profiles/compute/instructions[2] of tile 0 is "),
+    "each row of /profiles/compute: amp_instructions ≤ aux_instructions": ("tile", in_unfinished(above_on_tile("amp_instructions", "aux_instructions")), "/profiles/compute/amp_instructions[2] of tile 2 is "),
+    "each row of /profiles/compute: load_instructions ≤ main_instructions": ("tile", above_on_tile("load_instructions", "main_instructions"), "/profiles/compute/load_instructions[2] of tile 2 is "),
+    "each row of /profiles/compute: store_instructions ≤ main_instructions": ("tile", above_on_tile("store_instructions", "main_instructions"), "/profiles/compute/store_instructions[2] of tile 2 is "),
+    "each row of /profiles/compute: branch_instructions ≤ main_instructions": ("tile", above_on_tile("branch_instructions", "main_instructions"), "/profiles/compute/branch_instructions[2] of tile 2 is "),
+    "each row of /profiles/exchange: idle_cycles ≤ cycles": ("tile", element("profiles/exchange/idle_cycles", 2, 999), "/profiles/exchange/idle_cycles[2] of tile 0 is 999, more than cycles, "),
+    "each row of /vertices: amp_instructions ≤ aux_instructions": ("vertex", in_unfinished(amp_above_aux_of_a_worker), "/vertices/amp_instructions["),
+    "each row of /vertices: load_instructions ≤ instructions - aux_instructions": ("vertex", above_main_of_a_worker("load_instructions"), "/vertices/load_instructions[0] is "),
+    "each row of /vertices: store_instructions ≤ instructions - aux_instructions": ("vertex", above_main_of_a_worker("store_instructions"), "/vertices/store_instructions[0] is "),
+    "each row of /vertices: branch_instructions ≤ instructions - aux_instructions": ("vertex", above_main_of_a_worker("branch_instructions"), "/vertices/branch_instructions["),
+    "each row of /host: packets ≤ bytes": ("superstep", above("host/packets", "bytes"), "/host/packets[5] is "),
+    "each row of /summary/step: count ≤ runs": ("summary", above("summary/step/count", "runs"), "/summary/step/count[5] is "),
+    "each row of /summary/step: longest_cycles ≤ exchange_cycles + compute_cycles + sync_cycles + host_cycles": ("summary", above("summary/step/longest_cycles", "exchange_cycles compute_cycles sync_cycles host_cycles"), "/summary/step/longest_cycles[5] is "),
+    "each row of /summary/step: compute_cycles_max ≤ compute_cycles_sum": ("summary", above("summary/step/compute_cycles_max", "compute_cycles_sum"), "/summary/step/compute_cycles_max[5] is "),
+    "each row of /supersteps: compute_cycles_sum = sum of its row of /profiles/compute/cycles": ("tile", in_unfinished(element("supersteps/compute_cycles_sum", 5, lambda old: old - 1)), "/supersteps/compute_cycles_sum[5] is "),
+    "each row of /supersteps: compute_cycles_max = most of its row of /profiles/compute/cycles": ("tile", in_unfinished(more("supersteps/compute_cycles_max", 5)), "/supersteps/compute_cycles_max[5] is "),
+    "each row of /supersteps: compute_cycles_min = least of its row of /profiles/compute/cycles": ("tile", in_unfinished(element("supersteps/compute_cycles_min", 5, lambda old: old - 1)), "/supersteps/compute_cycles_min[5] is "),
+    "each row of /supersteps: active_tiles = count of those other than 0 of its row of /profiles/compute/cycles": ("tile", element("supersteps/active_tiles", 5, 1), "/supersteps/active_tiles[5] is 1, but "),
+    "each row of /supersteps: instructions = sum of its row of /profiles/compute/instructions": ("tile", in_unfinished(main_and_all), "/supersteps/instructions[5] is ", 1),
+    "each row of /supersteps: main_instructions = sum of its row of /profiles/compute/main_instructions": ("tile", in_unfinished(main_and_all), "/supersteps/main_instructions[5] is ", 1),
+    "each row of /supersteps: aux_instructions = sum of its row of /profiles/compute/aux_instructions": ("tile", in_unfinished(aux_and_all), "/supersteps/aux_instructions[5] is ", 1),
+    "each row of /supersteps: amp_instructions = sum of its row of /profiles/compute/amp_instructions": ("tile", in_unfinished(more("supersteps/amp_instructions", 5)), "/supersteps/amp_instructions[5] is "),
+    "each row of /supersteps: load_instructions = sum of its row of /profiles/compute/load_instructions": ("tile", more("supersteps/load_instructions", 5), "/supersteps/load_instructions[5] is "),
+    "each row of /supersteps: store_instructions = sum of its row of /profiles/compute/store_instructions": ("tile", more("supersteps/store_instructions", 5), "/supersteps/store_instructions[5] is "),
+    "each row of /supersteps: branch_instructions = sum of its row of /profiles/compute/branch_instructions": ("tile", more("supersteps/branch_instructions", 5), "/supersteps/branch_instructions[5] is "),
+    "each row of /supersteps: bytes_sent = sum of its row of /profiles/exchange/received_bytes": ("tile", in_unfinished(more("supersteps/bytes_sent", 5)), "/supersteps/bytes_sent[5] is "),
+    "each row of /supersteps: word_rows = sum of its row of /profiles/exchange/word_rows": ("tile", more("supersteps/word_rows", 5), "/supersteps/word_rows[5] is "),
+    "each row of /supersteps: word_columns = sum of its row of /profiles/exchange/word_columns": ("tile", more("supersteps/word_columns", 5), "/supersteps/word_columns[5] is "),
+    "attributes of /summary: total_cycles = device_cycles + host_cycles": ("summary", total_with_its_report, "total_cycles of /summary is "),
+    "attributes of /summary: device_cycles = exchange_cycles + compute_cycles + sync_cycles": ("summary", device_of_the_host, "device_cycles of /summary is "),
+    "attributes of /summary: exchange_assumed_cycles ≤ exchange_cycles": ("summary", attribute_above("exchange_assumed_cycles", "exchange_cycles"), "exchange_assumed_cycles of /summary is "),
+    "attributes of /summary: compute_assumed_cycles ≤ compute_cycles": ("summary", attribute_above("compute_assumed_cycles", "compute_cycles"), "compute_assumed_cycles of /summary is "),
+    "attributes of /summary: sync_assumed_cycles ≤ sync_cycles": ("summary", attribute_above("sync_assumed_cycles", "sync_cycles"), "sync_assumed_cycles of /summary is "),
+    "attributes of /summary: host_assumed_cycles ≤ host_cycles": ("summary", attribute_above("host_assumed_cycles", "host_cycles"), "host_assumed_cycles of /summary is "),
+    "attributes of /summary: visit_begin_cycles ≤ sync_cycles": ("summary", attribute_above("visit_begin_cycles", "sync_cycles"), "visit_begin_cycles of /summary is "),
+    "attributes of /summary: visit_callback_cycles ≤ visit_begin_cycles": ("summary", attribute_above("visit_callback_cycles", "visit_begin_cycles"), "visit_callback_cycles of /summary is "),
+    "attributes of /summary: visit_end_cycles ≤ host_cycles": ("summary", attribute_above("visit_end_cycles", "host_cycles"), "visit_end_cycles of /summary is "),
+    "attributes of /summary: aux_instructions ≤ instructions": ("summary", attribute_above("aux_instructions", "instructions"), "aux_instructions of /summary is "),
+    "attributes of /summary: amp_instructions ≤ aux_instructions": ("summary", attribute_above("amp_instructions", "aux_instructions"), "amp_instructions of /summary is "),
+    **{f"attributes of /summary: {part}_cycles = sum of /summary/step/{part}_cycles": ("summary", more(f"summary/step/{part}_cycles", 3), f"{part}_cycles of /summary is ") for part in ("exchange", "compute", "sync", "host")},
+    # With them the sums of steps and of parts.
+    **{f"attributes of /summary: {part}_cycles = sum of /supersteps/{part}_cycles": ("superstep", more_total(f"{part}_cycles"), f"{part}_cycles of /summary is ", 2) for part in ("exchange", "compute", "sync", "host")},
+    **{f"attributes of /summary: {name} = sum of /supersteps/{name}": ("superstep", more_total(name), f"{name} of /summary is ")
+       for name in ("visit_begin_cycles", "visit_callback_cycles", "visit_end_cycles", "instructions", "aux_instructions", "amp_instructions", "host_bytes")},
+    "attributes of /summary: bytes_exchanged = sum of /supersteps/bytes_sent": ("superstep", more_total("bytes_exchanged"), "bytes_exchanged of /summary is "),
+    "attributes of /summary: flops = sum of /supersteps/flops": ("superstep", flops_with_their_rate, "flops of /summary is "),
+}
+
+
 DAMAGES = {  # and what is said of each
     "a dataset is gone": (lambda f: f.__delitem__("supersteps/flops"), "/supersteps/flops is missing"),
     "the machine's text is gone": (lambda f: f.__delitem__("provenance/config_toml"), "/provenance/config_toml is missing"),
@@ -94,12 +321,24 @@ DAMAGES = {  # and what is said of each
     "a parent": (element("program/step/parent", 3, 5), "/program/step/parent[3] is 5, but there are 3 steps before it"),
     "a parent of no loop": (element("program/step/parent", 3, 2), "/program/step/parent[3] is 2, a step of kind 0"),
     "an operation": (element("program/step/operation", 3, 99), "/program/step/operation[3] is 99, but there are 10 operations"),
+    "flops of an operation": (more("program/operation/flops", 2), "/program/operation/flops[2] is "),
+    "flops of a step": (more("program/step/flops", 3), "its steps sum to"),
+    "words of an operation that shares an exchange": (more("program/fused/cycles_alone", 0), "the words of /program/fused make"),
+    "an operation that shares a step": (element("program/fused/operation", 0, 99), "/program/fused/operation[0] is 99, but there are 10 operations"),
+    "order of what shares steps": (element("program/fused/step", 0, 13), "/program/fused/step[1] is "),
     "a vertex type": (element("program/compute_set/vertex_type", 3, 99), "/program/compute_set/vertex_type[3] is 99"),
     "a life": (element("program/variable/last_step", 3, 99), "/program/variable/last_step[3] is 99, but there are 14 steps"),
     "used tiles": (element("program/used_tile", 1, 0), "/program/used_tile[1] is 0, not above 0"),
     "bytes of a category": (more("memory/bytes", 1), "/memory/max_live_bytes[1] is 2028, but the categories of the tile sum to 2029"),
+    "tensors that are live": (more("memory/liveness/not_always_live_bytes", 3), "/memory/liveness/not_always_live_bytes[3] is "),
+    "tensors that are always live": (element("memory/liveness/always_live_bytes", 3, 0), "/memory/liveness/always_live_bytes[3] is 0, but tensors that are always live take "),
+    "the life of a tensor": (element("program/variable/last_step", -1, 1), "but the tensors that are live take "),
+    "the step of a peak": (element("memory/at_step", 1, 0), "the fullest tile in its at_step, "),
+    "a peak": (element("memory/liveness/peak_tile_bytes", 3, 10**6), "more than the most that its peak_tile ever has in use, "),
     "a fullest tile": (element("memory/liveness/peak_tile", 1, 4), "/memory/liveness/peak_tile[1] is 4, but there are 4 tiles"),
     "messages of an exchange": (more("exchange/first_message", 1), "/exchange/first_message[1] is "),
+    "bytes of a message": (element("exchange/message/bytes", 2, 8), "but its messages sum to "),
+    "bytes of an exchange": (more("program/step/exchange_bytes", 1), "/program/step/exchange_bytes[1] is "),
     "a step of an exchange": (element("exchange/step", 1, 2), "/exchange/step[1] is 2, which is no exchange"),
     "a sender": (element("exchange/message/source_tile", 2, 77), "/exchange/message/source_tile[2] is 77, but there are 4 tiles"),
     "order of messages": (element("exchange/message/source_tile", 2, 3), "/exchange/message/source_tile[3] is "),
@@ -116,23 +355,26 @@ DAMAGES = {  # and what is said of each
     "active tiles": (element("supersteps/active_tiles", 5, 5), "/supersteps/active_tiles[5] is 5, more than the tiles with a program, 4"),
     "exchange cycles": (more("supersteps/exchange_cycles", 5), "/supersteps/start_cycle[6] is 4775, but the superstep before ends at 4776"),
     "compute cycles": (more("supersteps/compute_cycles", 5), "/supersteps/compute_cycles[5] is 336, but its launches sum to 335"),
-    "most cycles of a tile": (more("supersteps/compute_cycles_max", 5), "/supersteps/compute_cycles_max[5] is 336, but its compute_profile has 335"),
+    "most cycles of a tile": (more("supersteps/compute_cycles_max", 5), "/supersteps/compute_cycles_max[5] is 336, but the most of /profiles/compute/cycles["),
     "fewest cycles of a tile": (more("supersteps/compute_cycles_min", 5), "/supersteps/compute_cycles_min[5] is "),
     "cycles of all tiles": (more("supersteps/compute_cycles_sum", 5), "/supersteps/compute_cycles_sum[5] is "),
-    "the begin of a visit": (element("supersteps/visit_begin_cycles", 5, 900), "/supersteps/visit_begin_cycles[5] is 900, more than its sync cycles, 68"),
+    "the begin of a visit": (element("supersteps/visit_begin_cycles", 5, 900), "/supersteps/visit_begin_cycles[5] is 900, more than sync_cycles, 68"),
     "callbacks": (element("supersteps/visit_callback_cycles", 6, 900), "/supersteps/visit_callback_cycles[6] is 900"),
     "the end of a visit": (element("supersteps/visit_end_cycles", 7, 9000), "/supersteps/visit_end_cycles[7] is 9000"),
     "instructions": (element("supersteps/amp_instructions", 5, 10**6), "/supersteps/amp_instructions[5] is 1000000, more than"),
     "bytes moved": (more("supersteps/bytes_sent", 5), "/supersteps/bytes_sent[5] is "),
     "h": (more("supersteps/h_bytes", 5), "/supersteps/h_bytes[5] is "),
     "bytes of the host": (more("supersteps/host_bytes", 7), "/supersteps/host_bytes[7] is "),
-    "flops": (more("supersteps/flops", 5), "flops of /summary is "),
+    "flops": (more("supersteps/flops", 5), "/supersteps/flops[5] is "),
+    "live memory": (more("supersteps/live_bytes", 5), "/supersteps/live_bytes[5] is "),
+    "a predicted exchange": (more("supersteps/predicted_cycles", 5), "/supersteps/predicted_cycles[5] is "),
+    "cycles behind the last transfer": (element("supersteps/visit_end_cycles", 7, 1), "/supersteps/visit_end_cycles[7] is 1, but behind its last transfer there are "),
     "a profile": (element("supersteps/compute_profile", 5, 77), "/supersteps/compute_profile[5] is 77, but there are 5 rows of tiles"),
     "an exchange profile": (element("supersteps/exchange_profile", 5, 77), "/supersteps/exchange_profile[5] is 77, but there are 4 rows of tiles"),
     "waiting of a tile": (more("profiles/compute/wait_cycles", 2), "has a tile with "),
-    "cycles of a tile": (more("profiles/compute/cycles", 2), "the tiles of its compute_profile sum to"),
-    "bytes of a tile": (more("profiles/exchange/received_bytes", 2), "the tiles of its exchange_profile receive"),
-    "idle cycles of a tile": (element("profiles/exchange/idle_cycles", 2, 999), "/profiles/exchange/idle_cycles[2] is 999"),
+    "cycles of a tile": (more("profiles/compute/cycles", 2), "but the sum of /profiles/compute/cycles["),
+    "bytes of a tile": (more("profiles/exchange/received_bytes", 2), "but the sum of /profiles/exchange/received_bytes["),
+    "idle cycles of a tile": (element("profiles/exchange/idle_cycles", 2, 999), "/profiles/exchange/idle_cycles[2] of tile 0 is 999"),
     "a launch's step": (element("launches/step", 3, 99), "/launches/step[3] is 99, but there are 14 steps"),
     "cycles of a launch": (more("launches/cycles", 3), "but its launches sum to"),
     "order of launches": (swapped_launches, "/launches/superstep[2] is "),
@@ -147,6 +389,8 @@ DAMAGES = {  # and what is said of each
     "all cycles": (attribute("summary", "total_cycles", lambda old: old + 1), "total_cycles of /summary is "),
     "supersteps": (attribute("summary", "supersteps", lambda old: old + 1), "supersteps of /summary is 12, but by the rows of /supersteps it is 11"),
     "assumed cycles": (attribute("summary", "sync_assumed_cycles", lambda old: 10**9), "sync_assumed_cycles of /summary is 1000000000, more than"),
+    "cycles that rest on guesses": (attribute("summary", "sync_assumed_cycles", lambda old: old + 1), "sync_assumed_cycles of /summary is "),
+    "a rate": (attribute("summary", "flop_per_cycle", lambda old: old / 2), "flop_per_cycle of /summary is "),
     "the balance": (attribute("summary", "tile_balance", lambda old: old / 2), "tile_balance of /summary is "),
     "the fullest tile": (attribute("summary", "worst_tile", lambda old: old + 1), "worst_tile of /summary is "),
     "cycles of a step": (more("summary/step/compute_cycles", 3), "/summary/step/compute_cycles[3] is "),
@@ -182,6 +426,8 @@ INSTRUCTION_DAMAGES = {
     "an opcode of a bundle": (element("instructions/aux_opcode", 30, 9999), "/instructions/aux_opcode[30] is 9999, but there are "),
     "instructions of a bundle": (element("instructions/instructions", 30, 3), "/instructions/instructions[30] is 3, but of "),
     "an instruction of another worker": (moved_instruction, "but its /instructions are "),
+    "a bundle's instructions in the wrong pipes": (swapped_pipes, "of the auxiliary pipe, where a bundle has one of the main pipe"),
+    "an instruction of the other pipe": (other_pipe, "but those of its /instructions are "),
     "a tile of an instruction": (element("instructions/tile", 30, 9), "/instructions/tile[30] is 9, which has no program"),
 }
 
@@ -223,6 +469,18 @@ class DamagedTraces(unittest.TestCase):
                     self.assertEqual(code, DAMAGED, errors)
                     self.assertIn(said, errors)
 
+    def test_what_breaks_one_invariant_is_found_there_and_nowhere_else(self):
+        for holds, (level, damage, said, *others) in INVARIANTS.items():
+            with self.subTest(holds=holds):
+                code, errors = self.validate(damage, level=level)
+                self.assertEqual(code, DAMAGED, errors)
+                self.assertIn(said, errors)
+                self.assertEqual(errors.count(": error: "), 1 + sum(others), errors)
+
+    def test_each_invariant_of_the_documentation_has_a_damage(self):
+        rows = re.findall(r"^\| (each row of .*|attributes of .*) \| (.*) \|$", Path("docs/trace.md").read_text(), re.MULTILINE)
+        self.assertEqual({f"{of}: {holds}".replace("`", "") for of, holds in rows}, set(INVARIANTS))
+
     def test_all_damages_are_found_at_once(self):
         chosen = ["a unit", "a parent", "a critical tile", "order of transfers", "supersteps"]
         code, errors = self.validate(*(DAMAGES[what][0] for what in chosen))
@@ -241,11 +499,7 @@ class DamagedTraces(unittest.TestCase):
             self.assertEqual(self.answer(self.at(level)), (OK, ""), level)
 
         def killed(file):
-            file.attrs.modify("complete", np.uint8(0))
-            for name in list(file["summary"]):
-                del file["summary"][name]
-            for name in list(file["summary"].attrs):
-                del file["summary"].attrs[name]
+            unfinished(file)
             # Columns are written one after the other.
             file["supersteps/flops"].resize((9,))
 

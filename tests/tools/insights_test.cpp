@@ -122,7 +122,9 @@ class TraceOf {
     return Hdf5File::open(path_, Hdf5File::Access::kRead)
         .read_all<std::uint64_t>(name, Hdf5Type::kU64);
   }
-
+  void write(const std::string& name, const std::vector<std::uint64_t>& values) const {
+    Hdf5File::open(path_, Hdf5File::Access::kWrite).write(name, values.data());
+  }
   [[nodiscard]] std::vector<std::string> texts(const std::string& name) const {
     return Hdf5File::open(path_, Hdf5File::Access::kRead).read_text(name);
   }
@@ -292,6 +294,44 @@ TEST(InsightsOfTraces, FindWorkersThatWaitForTheBusiestOneOfTheirTile) {
   const TraceOf all(even_program() + " --trace vertex");
   ASSERT_LT(workers_wait(all), 20);
   EXPECT_EQ(found(all.insights(), "uneven-workers"), nullptr);
+}
+
+/// One operation on as many elements of each of four tiles.
+std::string program_of(const std::string& operation) {
+  const std::filesystem::path path = scratch_folder() / (operation + ".mlir");
+  std::ofstream(path) << "func.func @main(%a: tensor<4096xf32>) -> tensor<4096xf32> {\n"
+                      << "  %0 = stablehlo." << operation << " %a : tensor<4096xf32>\n"
+                      << "  return %0 : tensor<4096xf32>\n}\n";
+  return path.string() + " -m tiny4 --input random:1 --trace vertex";
+}
+
+// A quarter of two f32 in each slot that a worker has, one in six cycles.
+TEST(InsightsOfTraces, FindOperationsWithFewerFlopsThanAQuarterOfAVector) {
+  const TraceOf slow(program_of("exponential"));
+  const std::uint64_t cycles = sum(slow.column("/vertices/cycles"));
+  std::vector<std::uint64_t> flops = slow.column("/program/step/flops");
+  const double rate = 6.0 * static_cast<double>(sum(flops)) / static_cast<double>(cycles);
+  ASSERT_LT(rate, 0.5);
+  const std::vector<Insight> insights = slow.insights();
+  const Insight* few = found(insights, "few-flops");
+  ASSERT_NE(few, nullptr);
+  EXPECT_EQ(few->operation, "exponential.1");
+  expect_words(*few, fmt::format("{:.2f} useful operations in a slot", rate));
+  expect_words(*few, "an instruction makes 2 of f32");
+
+  const auto step = std::ranges::max_element(flops);
+  *step = (cycles + 11) / 12;
+  slow.write("/program/step/flops", flops);
+  EXPECT_EQ(found(slow.insights(), "few-flops"), nullptr) << "a quarter is not fewer";
+  *step -= 1;
+  slow.write("/program/step/flops", flops);
+  const std::vector<Insight> below = slow.insights();
+  EXPECT_NE(found(below, "few-flops"), nullptr);
+
+  const TraceOf vectors(even_program() + " --trace vertex");
+  EXPECT_EQ(found(vectors.insights(), "few-flops"), nullptr);
+  const TraceOf part(program_of("exponential") + " --trace-tiles 0");
+  EXPECT_EQ(found(part.insights(), "few-flops"), nullptr) << "not all workers are there";
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <set>
 
 #include "base/hdf5_file.h"
+#include "sim/trace/schema.h"
+#include "sim/trace/trace_file.h"
 #include "tests/tools/program.h"
 
 namespace superstep {
@@ -96,6 +98,31 @@ TEST(ProgramTables, TensorsHaveThePythonLineOfWhatMakesThem) {
     ++same;
   }
   EXPECT_GT(same, 5);
+}
+
+// The number of its trips lives from the loop on, which no step in it begins.
+TEST(ProgramTables, TensorsThatAreLiveInAStepAddUpToItsMemory) {
+  const std::string path = (scratch_folder() / "live.h5").string();
+  const ProgramRun run = superstep(
+      "run models/karate/train.mlir -m small64 --input random:1 --trace summary -q -o " + path);
+  ASSERT_EQ(run.code, 0) << run.err;
+  const TraceFile trace(path);
+  const std::vector<StepRow> steps = trace.read(kSteps);
+  const std::vector<StepMemory> memory = trace.read(kLiveness);
+  ASSERT_EQ(memory.size(), steps.size());
+  std::uint64_t of_loops = 0;
+  for (std::uint32_t s = 0; s + 1 < steps.size(); ++s) {
+    std::uint64_t live = 0;
+    for (const VariableRow& variable : trace.read(kVariables)) {
+      if (variable.is_always_live || !is_live_in(variable, s)) continue;
+      live += variable.bytes;
+      if (variable.first_step == s && kStepKinds[steps[s].kind_number] == "loop") {
+        of_loops += variable.bytes;
+      }
+    }
+    EXPECT_EQ(live, memory[s].not_always_live_bytes) << steps[s].name;
+  }
+  EXPECT_GT(of_loops, 0U);
 }
 
 }  // namespace
