@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "report/counterparts.h"
+#include "report/numbers.h"
 #include "report/report.h"
 
 namespace superstep {
@@ -17,6 +18,16 @@ using Form = ViewColumn::Form;
 
 std::int64_t moved(Cycles before, Cycles after) {
   return static_cast<std::int64_t>(after.value()) - static_cast<std::int64_t>(before.value());
+}
+
+double nanoseconds_of(const TraceSummary& trace, Cycles cycles) {
+  return nanoseconds(static_cast<double>(cycles.value()), trace.clock_hz);
+}
+
+/// How much longer or shorter it takes, each run by its own clock.
+ViewCell moved_time(const TraceSummary& before, Cycles was, const TraceSummary& after, Cycles is) {
+  return cell_if(before.clock_hz != 0 && after.clock_hz != 0,
+                 nanoseconds_of(after, is) - nanoseconds_of(before, was));
 }
 
 /// What moved, by what it was.
@@ -33,6 +44,7 @@ ViewTable parts_of(const TraceSummary& before, const TraceSummary& after) {
                               {"before", Form::kCycles},
                               {"after", Form::kCycles},
                               {"moved", Form::kMoved},
+                              {"moved", Form::kMovedTime, "", 1},
                               {"%", Form::kShare, "1"}}};
   const auto device = [](const TraceSummary& t) {
     return t.totals.compute + t.totals.exchange + t.totals.sync;
@@ -46,9 +58,15 @@ ViewTable parts_of(const TraceSummary& before, const TraceSummary& after) {
       {"total", {before.totals.cycles, after.totals.cycles}}};
   for (const auto& [name, cycles] : kParts)
     parts.add(std::string(name), cycles.first.value(), cycles.second.value(),
-              moved(cycles.first, cycles.second), relative(cycles.first, cycles.second));
+              moved(cycles.first, cycles.second),
+              moved_time(before, cycles.first, after, cycles.second),
+              relative(cycles.first, cycles.second));
   if (before.calls != after.calls)
     parts.notes.push_back(fmt::format("Before: {} calls, after: {}.", before.calls, after.calls));
+  if (before.clock_hz != after.clock_hz && before.clock_hz != 0 && after.clock_hz != 0)
+    parts.notes.push_back(fmt::format("Before: a clock of {:.3f} GHz, after: {:.3f} GHz.",
+                                      static_cast<double>(before.clock_hz) / 1e9,
+                                      static_cast<double>(after.clock_hz) / 1e9));
   return parts;
 }
 
@@ -103,10 +121,11 @@ std::vector<ViewTable> diff_tables(const TraceSummary& before, const TraceSummar
   ViewTable table{.name = "operations",
                   .title = pairs.empty() ? "No operation moved" : "What moved, most first",
                   .columns = {{by},
-                              {"was", Form::kText, "", 2},
+                              {"was", Form::kText, "", 2, "its name before"},
                               {"before", Form::kCycles},
                               {"after", Form::kCycles},
                               {"moved", Form::kMoved},
+                              {"moved", Form::kMovedTime, "", 3},
                               {"%", Form::kShare, "1"},
                               {"compute", Form::kMoved, "", 1},
                               {"exchange", Form::kMoved, "", 1},
@@ -115,9 +134,10 @@ std::vector<ViewTable> diff_tables(const TraceSummary& before, const TraceSummar
     const OperationTotals &was = pair.before, &is = pair.after;
     table.add(std::move(name), pair.is_renamed() ? was.name : std::string(),
               cell_if(pair.was, was.device().value()), cell_if(pair.is, is.device().value()),
-              moved(was.device(), is.device()), relative(was.device(), is.device()),
-              moved(was.compute, is.compute), moved(was.exchange, is.exchange),
-              moved(was.sync, is.sync));
+              moved(was.device(), is.device()),
+              moved_time(before, was.device(), after, is.device()),
+              relative(was.device(), is.device()), moved(was.compute, is.compute),
+              moved(was.exchange, is.exchange), moved(was.sync, is.sync));
   };
   const std::size_t top = options.top == 0 ? pairs.size() : options.top;
   const std::size_t shown = std::min(top, pairs.size());
@@ -131,10 +151,6 @@ std::vector<ViewTable> diff_tables(const TraceSummary& before, const TraceSummar
       rest.is = rest.is || pairs[i].is;
     }
     add_row(rest, fmt::format("{} more", pairs.size() - shown));
-  }
-  if (std::ranges::none_of(pairs, &Pair::is_renamed)) {
-    table.columns.erase(table.columns.begin() + 1);
-    for (std::vector<ViewCell>& row : table.rows) row.erase(row.begin() + 1);
   }
   if (!known.is_same_program)
     table.notes.push_back(fmt::format(

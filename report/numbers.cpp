@@ -12,22 +12,19 @@ std::string grouped(std::uint64_t n) {
   return digits;
 }
 
-TimeColumn::TimeColumn(Cycles longest, std::uint64_t clock_hz) {
-  if (clock_hz == 0) return;
-  per_cycle_ = 1e9 / static_cast<double>(clock_hz);
+TimeColumn::TimeColumn(double longest_ns) {
   for (const char* larger : {"us", "ms", "s"}) {
-    if (static_cast<double>(longest.value()) * per_cycle_ < 1000) break;
+    if (std::abs(longest_ns) * per_ns_ < 1000) break;
     unit_ = larger;
-    per_cycle_ /= 1000;
+    per_ns_ /= 1000;
     decimals_ = 3;
   }
 }
 
-std::string TimeColumn::text(Cycles cycles) const {
-  if (per_cycle_ == 0) return {};
-  const double time = static_cast<double>(cycles.value()) * per_cycle_;
-  const double least = std::pow(10, -decimals_);
-  if (time > 0 && time < least / 2) return fmt::format("<{:.{}f}", least, decimals_);
+std::string TimeColumn::text(double ns) const {
+  const double time = ns * per_ns_, least = std::pow(10, -decimals_);
+  if (time != 0 && std::abs(time) < least / 2)
+    return fmt::format("{}<{:.{}f}", time < 0 ? "-" : "", least, decimals_);
   return fmt::format("{:.{}f}", time, decimals_);
 }
 

@@ -11,19 +11,24 @@ namespace superstep {
 [[nodiscard]] std::string grouped(std::uint64_t n);
 [[nodiscard]] inline std::string grouped(Cycles n) { return grouped(n.value()); }
 
+/// How long cycles of a clock take.
+[[nodiscard]] inline double nanoseconds(double cycles, std::uint64_t clock_hz) {
+  return cycles * 1e9 / static_cast<double>(clock_hz);
+}
+
 /// Times of one column, all in the unit that suits the longest.
 class TimeColumn {
  public:
-  TimeColumn(Cycles longest, std::uint64_t clock_hz);
+  explicit TimeColumn(double longest_ns);
 
   /// ns, us, ms or s.
   [[nodiscard]] const char* unit() const { return unit_; }
-  /// Cycles as time without the unit: `5.412`, `<0.001` for the shortest; empty without a clock.
-  [[nodiscard]] std::string text(Cycles cycles) const;
+  /// Without the unit: `5.412`, `-5.412`, `<0.001` for the shortest.
+  [[nodiscard]] std::string text(double ns) const;
 
  private:
   const char* unit_ = "ns";
-  double per_cycle_ = 0;
+  double per_ns_ = 1;
   int decimals_ = 0;
 };
 

@@ -14,7 +14,7 @@ std::string plan_events_text(std::span<const CompileEvent> events, std::size_t c
     std::string text = fmt::format("Note: {}{} {}", event.operation,
                                    where.empty() ? "" : ", " + where + ",", event.reason);
     if (!event.advice.empty()) text += "; " + event.advice;
-    out += filled(text, kIndent, columns);
+    out += filled(one_line(text), kIndent, columns);
   }
   return out;
 }

@@ -9,10 +9,10 @@
 #include "base/text.h"
 #include "report/insights.h"
 #include "report/numbers.h"
-#include "report/places.h"
 #include "report/plan_events.h"
 #include "report/shares.h"
 #include "report/text_table.h"
+#include "report/view.h"
 
 namespace superstep {
 namespace {
@@ -24,9 +24,6 @@ double percent(Cycles part, Cycles whole) {
 }
 
 Cycles device(const RunTotals& totals) { return totals.exchange + totals.compute + totals.sync; }
-
-constexpr auto kLeft = TextTable::Align::kLeft;
-constexpr auto kRight = TextTable::Align::kRight;
 
 /// The operations that a step is booked on, one of each group.
 std::vector<FusedOperation> operations_of(const StepTotals& step, std::string_view by) {
@@ -61,11 +58,20 @@ OperationTotals part_of(const StepTotals& step, const Share& share) {
           .exchange_bound = Cycles(moves ? part(step.count * step.info.bound_cycles) : 0),
           .exchange_bytes = moves ? part(step.runs * step.info.exchange_bytes) : 0,
           .tile_cycles = part(step.tile_cycles),
-          .peak_cycles = part(step.peak_cycles)};
+          .peak_cycles = part(step.peak_cycles),
+          .instructions = {.all = part(step.instructions.all),
+                           .aux = part(step.instructions.aux),
+                           .amp = part(step.instructions.amp)}};
+}
+
+/// A line with a label in front, and those that it goes on in.
+std::string remark(std::string_view label, const std::string& text, std::size_t columns) {
+  constexpr std::size_t kIndent = 10;
+  return fmt::format("{:<{}}{}", label, kIndent, filled(one_line(text), kIndent, columns, kIndent));
 }
 
 /// How near the exchanges' schedules are to the words of their busiest ports.
-std::string schedule_quality(const TraceSummary& trace) {
+std::string schedule_quality(const TraceSummary& trace, std::size_t columns) {
   std::uint64_t scheduled = 0, bound = 0;
   for (const StepTotals& step : trace.steps) {
     if (step.info.kind != StepInfo::Kind::kExchange) continue;
@@ -73,62 +79,73 @@ std::string schedule_quality(const TraceSummary& trace) {
     bound += step.count * step.info.bound_cycles;
   }
   if (bound == 0) return {};
-  return fmt::format(
-      "Exchange  schedules at {:.2f} of their bound, the words of the busiest ports\n",
-      static_cast<double>(scheduled) / static_cast<double>(bound));
+  return remark("Exchange",
+                fmt::format("schedules at {:.2f} of their bound, the words of the busiest ports",
+                            static_cast<double>(scheduled) / static_cast<double>(bound)),
+                columns);
 }
 
 /// What happened: an end before its time, warnings.
-std::string events_text(const TraceSummary& t) {
-  std::string out;
+std::string events_text(const TraceSummary& t, std::size_t columns) {
+  std::vector<std::string> lines;
   if (t.begins_inside)
-    out += "the run goes on from a checkpoint: what was before it is not in these numbers\n";
+    lines.emplace_back(
+        "the run goes on from a checkpoint: what was before it is not in these numbers");
   if (t.outcome != "ok" && t.outcome != "oom")
-    out += "the run did not end: these are its finished supersteps\n";
-  if (!t.trap.empty()) out += t.trap + "\n";
+    lines.emplace_back("the run did not end: these are its finished supersteps");
+  if (!t.trap.empty()) lines.push_back(t.trap);
   for (const TraceEvent& event : t.events) {
     if (event.kind == TraceEvent::Kind::kTrap) continue;
-    out += event.kind == TraceEvent::Kind::kOom
-               ? event.text + "\n"
-               : fmt::format("{} at cycle {}: {}\n", name_of(event.kind), grouped(event.cycle),
-                             event.text);
+    lines.push_back(event.kind == TraceEvent::Kind::kOom
+                        ? event.text
+                        : fmt::format("{} at cycle {}: {}", name_of(event.kind),
+                                      grouped(event.cycle), event.text));
   }
+  std::string out;
+  for (const std::string& line : lines) out += filled(printable(line), 2, columns);
   return out;
 }
 
 /// How much of the run rests on numbers of the machine that are guesses.
-std::string assumed_text(const TraceSummary& t) {
+std::string assumed_text(const TraceSummary& t, std::size_t columns) {
   const Cycles assumed = t.assumed.device() + t.assumed.host;
   if (assumed.value() == 0) return {};
-  return fmt::format("Assumed   {} device and {} host cycles rest on assumed numbers ({:.0f} %)\n",
-                     grouped(t.assumed.device()), grouped(t.assumed.host),
-                     percent(assumed, t.totals.cycles));
+  return remark("Assumed",
+                fmt::format("{} device and {} host cycles rest on assumed numbers ({:.0f} %)",
+                            grouped(t.assumed.device()), grouped(t.assumed.host),
+                            percent(assumed, t.totals.cycles)),
+                columns);
 }
 
-std::string issue_text(const TraceSummary& t) {
+std::string issue_text(const TraceSummary& t, std::size_t columns) {
   const std::optional<IssueShares> shares = issue_shares(t);
   if (!shares) return {};
-  return fmt::format(
-      "Issue     main pipe {:.0f} %, auxiliary {:.0f} %, of it AMP {:.0f} % of tiles' compute "
-      "cycles\n",
-      100 * shares->main, 100 * shares->auxiliary, 100 * shares->amp);
+  return remark("Issue",
+                fmt::format("main pipe {:.0f} %, auxiliary {:.0f} %, of it AMP {:.0f} % of tiles' "
+                            "compute cycles",
+                            100 * shares->main, 100 * shares->auxiliary, 100 * shares->amp),
+                columns);
 }
 
 /// What is worth a look, but for what notes of the compiler say.
-std::string insights_text(const TraceSummary& t, std::size_t columns) {
-  constexpr std::size_t kMost = 3, kIndent = 4;
-  std::string out;
-  std::size_t shown = 0;
-  for (const Insight& insight : insights_of(t)) {
-    const bool is_note = std::ranges::any_of(
+std::string insights_text(const TraceSummary& t, const TextStyle& style, const TraceFile* file) {
+  constexpr std::size_t kMost = 3, kIndent = 4, kBegin = 2;
+  std::vector<Insight> insights = insights_of(t, file);
+  std::erase_if(insights, [&](const Insight& insight) {
+    return std::ranges::any_of(
         t.plan_events, [&](const CompileEvent& e) { return name_of(e.kind) == insight.rule; });
-    if (is_note || shown == kMost) continue;
-    if (shown == 0) out = "Worth a look (all: superstep report --view insights)\n";
-    out +=
-        "  " + filled(fmt::format("{}: {}; try: {}", insight.rule, insight.found, insight.advice),
-                      kIndent, columns - 2);
-    ++shown;
+  });
+  if (insights.empty()) return {};
+  std::string out = heading(
+      filled("Worth a look (all: superstep report --view insights)", 0, style.columns), style);
+  for (std::size_t i = 0; i < std::min(kMost, insights.size()); ++i) {
+    const Insight& insight = insights[i];
+    out += std::string(kBegin, ' ') + filled(one_line(fmt::format("{}: {}; try: {}", insight.rule,
+                                                                  insight.found, insight.advice)),
+                                             kIndent, style.columns, kBegin);
   }
+  if (insights.size() > kMost)
+    out += fmt::format("{}{} more\n", std::string(kBegin, ' '), insights.size() - kMost);
   return out;
 }
 
@@ -141,21 +158,24 @@ std::string device_bar(const TraceSummary& t, const TextStyle& style) {
   for (const Cycles part : {t.totals.compute, t.totals.exchange, t.totals.sync})
     shares.push_back(percent(part, on_device) / 100);
   return "Device    " + phase_bar(shares, std::min(style.columns - kIndent, kMostBar), style) +
-         "\n" + std::string(kIndent, ' ') + phase_legend(style) + "\n";
+         "\n" + std::string(kIndent, ' ') + phase_legend(shares.size(), style) + "\n";
 }
 
 /// Cycles of the run and of its parts.
-std::string parts_text(const TraceSummary& t) {
+ViewTable parts_table(const TraceSummary& t) {
+  using Form = ViewColumn::Form;
   const RunTotals& totals = t.totals;
   const Cycles on_device = device(totals);
-  const TimeColumn times(totals.cycles, t.clock_hz);
-  TextTable table({kLeft, kRight, kRight, kRight, kRight, kLeft});
-  table.add({"", "cycles", fmt::format("time ({})", times.unit()), "% total", "% device"});
-  const auto row = [&](const char* name, Cycles cycles, bool of_device, std::string note) {
-    table.add({name, grouped(cycles), times.text(cycles),
-               fmt::format("{:.1f}", percent(cycles, totals.cycles)),
-               of_device ? fmt::format("{:.1f}", percent(cycles, on_device)) : "",
-               std::move(note)});
+  ViewTable table{.columns = {{""},
+                              {"cycles", Form::kCycles},
+                              {"time", Form::kTime},
+                              {"% total", Form::kShare},
+                              {"% device", Form::kShare},
+                              {"", Form::kText}}};
+  const auto row = [&](const char* name, Cycles cycles, bool of_device, const std::string& note) {
+    table.add(std::string(name), cycles.value(), time_cell(cycles, t.clock_hz),
+              percent(cycles, totals.cycles) / 100,
+              cell_if(of_device, percent(cycles, on_device) / 100), note);
   };
   row("Device", on_device, true,
       t.predicted.value() == 0 ? "" : fmt::format("predicted {}", grouped(t.predicted)));
@@ -165,32 +185,38 @@ std::string parts_text(const TraceSummary& t) {
   row("  Sync", totals.sync, true, fmt::format("{} supersteps", grouped(totals.supersteps)));
   row("Host", totals.host, false, fmt::format("{} B", grouped(t.host_bytes)));
   row("Total", totals.cycles, false, "");
-  return table.text();
+  return table;
 }
 
 /// What there is to say of these cycles.
-std::string remarks_text(const TraceSummary& t) {
+std::string remarks_text(const TraceSummary& t, std::size_t columns) {
   const RunTotals& totals = t.totals;
   const Cycles on_device = device(totals);
-  std::string out = assumed_text(t);
+  std::string out = assumed_text(t, columns);
   if (t.calls > 1 && t.outcome == "ok" && !t.begins_inside)
-    out += fmt::format("A call    {} device and {} host cycles, {} calls\n",
-                       grouped(on_device.value() / t.calls), grouped(totals.host.value() / t.calls),
-                       grouped(t.calls));
+    out += remark(
+        "A call",
+        fmt::format("{} device and {} host cycles, {} calls", grouped(on_device.value() / t.calls),
+                    grouped(totals.host.value() / t.calls), grouped(t.calls)),
+        columns);
   if (t.visits.count != 0)
-    out += fmt::format("Visits    {} to the host: begin {}{}, data {}, end {} cycles\n",
-                       grouped(t.visits.count), grouped(t.visits.begin),
-                       t.visits.callbacks.value() == 0
-                           ? ""
-                           : fmt::format(" (callbacks {})", grouped(t.visits.callbacks)),
-                       grouped(totals.host - t.visits.end), grouped(t.visits.end));
-  out += schedule_quality(t) + issue_text(t);
+    out += remark("Visits",
+                  fmt::format("{} to the host: begin {}{}, data {}, end {} cycles",
+                              grouped(t.visits.count), grouped(t.visits.begin),
+                              t.visits.callbacks.value() == 0
+                                  ? ""
+                                  : fmt::format(" (callbacks {})", grouped(t.visits.callbacks)),
+                              grouped(totals.host - t.visits.end), grouped(t.visits.end)),
+                  columns);
+  out += schedule_quality(t, columns) + issue_text(t, columns);
   const StepTotals* longest = nullptr;
   for (const StepTotals& step : t.steps)
     if (step.compute.value() != 0 && (!longest || step.compute > longest->compute)) longest = &step;
   if (longest)
-    out += fmt::format("Critical  step {}: {} compute cycles, tile {}\n", longest->info.name,
-                       grouped(longest->compute), index(longest->worst));
+    out += remark("Critical",
+                  fmt::format("step {}: {} compute cycles, tile {}", longest->info.name,
+                              grouped(longest->compute), index(longest->worst)),
+                  columns);
   return out;
 }
 
@@ -198,60 +224,31 @@ std::string worst_tile_text(const TraceSummary& t, std::size_t columns) {
   if (t.tile_memory_bytes == 0) return {};
   std::vector<std::string> words;
   for (const auto& [name, bytes] : t.worst_tile_memory)
-    if (bytes != 0) words.push_back(fmt::format("{} {} B", name, grouped(bytes)));
-  return fmt::format("Memory    worst tile {}: {:.1f} of {:.0f} KiB ({:.0f} %)\n",
-                     index(t.worst_tile), static_cast<double>(t.worst_tile_bytes) / 1024,
-                     static_cast<double>(t.tile_memory_bytes) / 1024,
-                     100.0 * static_cast<double>(t.worst_tile_bytes) /
-                         static_cast<double>(t.tile_memory_bytes)) +
+    if (bytes != 0) words.push_back(one_line(fmt::format("{} {} B", name, grouped(bytes))));
+  return remark("Memory",
+                fmt::format("worst tile {}: {:.1f} of {:.0f} KiB ({:.0f} %)", index(t.worst_tile),
+                            static_cast<double>(t.worst_tile_bytes) / 1024,
+                            static_cast<double>(t.tile_memory_bytes) / 1024,
+                            100.0 * static_cast<double>(t.worst_tile_bytes) /
+                                static_cast<double>(t.tile_memory_bytes)),
+                columns) +
          wrapped(words, 10, columns);
 }
 
 /// The operations that took most; the last row has the rest, so that columns add up.
-std::string top_text(const TraceSummary& t, std::size_t columns) {
+std::string top_text(const TraceSummary& t, const TextStyle& style, const TraceFile* file) {
   constexpr std::size_t kMost = 8;
-  std::vector<OperationTotals> operations = operations_of(t);
-  std::erase_if(operations, [](const OperationTotals& o) { return o.device().value() == 0; });
+  const std::vector<OperationTotals> operations = operations_of(t);
   if (operations.empty()) return {};
-  const std::size_t shown = std::min(kMost, operations.size());
-  OperationTotals rest;
-  for (std::size_t i = shown; i < operations.size(); ++i) add(rest, operations[i]);
-  rest.name = fmt::format("{} more", operations.size() - shown);
-
-  std::string file;
-  bool has_python = false;
-  for (const OperationTotals& o : operations) {
-    if (file.empty()) file = o.source.module.file;
-    has_python = has_python || !o.source.python.file.empty();
-  }
-  // Else each runs once a call.
-  const bool has_runs = std::ranges::any_of(
-      t.steps, [](const StepTotals& step) { return step.info.parent.has_value(); });
-  const auto make = [&](PlaceForm form) {
-    std::vector<std::string> headings{"", "cycles", "compute", "exchange", "sync", "%"};
-    TextTable table =
-        has_runs ? TextTable({kLeft, kRight, kRight, kRight, kRight, kRight, kRight, kLeft, kLeft})
-                 : TextTable({kLeft, kRight, kRight, kRight, kRight, kRight, kLeft, kLeft});
-    if (has_runs) headings.insert(headings.begin() + 1, "runs");
-    table.add(with_headings(std::move(headings), has_python, form));
-    const auto add_row = [&](const OperationTotals& o) {
-      std::vector<std::string> row{
-          "  " + one_line(o.name), grouped(o.device()),
-          grouped(o.compute),      grouped(o.exchange),
-          grouped(o.sync),         fmt::format("{:.1f}", percent(o.device(), device(t.totals)))};
-      if (has_runs) row.insert(row.begin() + 1, o.runs == 0 ? "" : grouped(o.runs));
-      table.add(with_place(std::move(row), o.source, form));
-    };
-    std::for_each_n(operations.begin(), shown, add_row);
-    if (shown < operations.size()) add_row(rest);
-    return table;
-  };
-  std::string title = shown < operations.size()
-                          ? fmt::format("Top {} of {} operations", shown, operations.size())
-                          : "Operations";
-  if (!file.empty()) title += " of " + file;
-  if (shown < operations.size()) title += " (all: --json)";
-  return title + "\n" + text_in(columns, make);
+  ViewTable table = operations_table(t, {.top = kMost});
+  if (operations.size() > kMost)
+    table.title = fmt::format("Top {} of {} operations", kMost, operations.size());
+  const auto placed = std::ranges::find_if(
+      operations, [](const OperationTotals& o) { return !o.source.module.file.empty(); });
+  if (placed != operations.end()) table.title += " of " + placed->source.module.file;
+  if (operations.size() > kMost)
+    table.title += file ? " (all: --view ops --top 0)" : " (all: --json)";
+  return view_text({{table}}, style);
 }
 
 }  // namespace
@@ -303,35 +300,42 @@ void add(OperationTotals& sums, const OperationTotals& other) {
   sums.exchange_bytes += other.exchange_bytes;
   sums.tile_cycles += other.tile_cycles;
   sums.peak_cycles += other.peak_cycles;
+  sums.instructions += other.instructions;
+}
+
+std::optional<IssueShares> issue_shares(const InstructionCounts& instructions,
+                                        std::uint64_t tile_cycles) {
+  if (tile_cycles == 0 || instructions.all == 0) return std::nullopt;
+  const auto share = [&](std::uint64_t count) {
+    return static_cast<double>(count) / static_cast<double>(tile_cycles);
+  };
+  return IssueShares{share(instructions.main()), share(instructions.aux), share(instructions.amp)};
 }
 
 std::optional<IssueShares> issue_shares(const TraceSummary& t) {
-  if (t.tile_cycles == 0 || t.instructions.aux == 0) return std::nullopt;
-  const auto share = [&](std::uint64_t instructions) {
-    return static_cast<double>(instructions) / static_cast<double>(t.tile_cycles);
-  };
-  return IssueShares{share(t.instructions.main()), share(t.instructions.aux),
-                     share(t.instructions.amp)};
+  // Those of the auxiliary pipe are not in traces before format 1.8.
+  return t.instructions.aux == 0 ? std::nullopt : issue_shares(t.instructions, t.tile_cycles);
 }
 
-std::string text_report(const TraceSummary& t, const TextStyle& style) {
+std::string text_report(const TraceSummary& t, const TextStyle& style, const TraceFile* file) {
   const std::size_t columns = style.columns;
   // Of a program that does not fit nothing ran: there are no cycles.
   const bool ran = t.outcome != "oom";
-  std::string out = fmt::format("{} on {} ({}{} tiles, {:.3f} GHz)\n", t.module, t.machine_name,
-                                ran ? fmt::format("{} of ", t.tiles_used) : "", t.tiles,
-                                static_cast<double>(t.clock_hz) / 1e9);
-  out += events_text(t);
-  if (ran) out += parts_text(t);
-  std::string below = ran ? remarks_text(t) : "";
+  std::string out =
+      filled(one_line(fmt::format("{} on {} ({}{} tiles, {:.3f} GHz)", t.module, t.machine_name,
+                                  ran ? fmt::format("{} of ", t.tiles_used) : "", t.tiles,
+                                  static_cast<double>(t.clock_hz) / 1e9)),
+             2, columns);
+  out += events_text(t, columns);
+  if (ran)
+    out += view_text({{parts_table(t)}}, style) + device_bar(t, style) + remarks_text(t, columns);
   std::vector<CompileEvent> shown;
   const auto is_shown = [](CompileEvent::Kind kind) {
     return costs_time(kind) || kind == CompileEvent::Kind::kWideEncoding;
   };
   std::ranges::copy_if(t.plan_events, std::back_inserter(shown), is_shown, &CompileEvent::kind);
-  below += plan_events_text(shown, columns) + worst_tile_text(t, columns) + top_text(t, columns) +
-           insights_text(t, columns);
-  return printable(out) + (ran ? device_bar(t, style) : "") + printable(below);
+  return out + plan_events_text(shown, columns) + worst_tile_text(t, columns) +
+         top_text(t, style, file) + insights_text(t, style, file);
 }
 
 }  // namespace superstep

@@ -11,6 +11,7 @@
 #include "report/answer_field.h"
 #include "report/text_style.h"
 #include "sim/trace/trace.h"
+#include "sim/trace/trace_file.h"
 
 namespace superstep {
 
@@ -25,6 +26,7 @@ struct OperationTotals {
   Cycles exchange_bound{};                         ///< words of the busiest port of each exchange
   std::uint64_t exchange_bytes = 0;                ///< that exchanges write to tile memories
   std::uint64_t tile_cycles = 0, peak_cycles = 0;  ///< as StepTotals has them
+  InstructionCounts instructions = {};             ///< likewise
 
   [[nodiscard]] Cycles device() const { return compute + exchange + sync; }
 };
@@ -47,12 +49,17 @@ void add(OperationTotals& sums, const OperationTotals& other);
 struct IssueShares {
   double main = 0, auxiliary = 0, amp = 0;  ///< amp: of the auxiliary
 };
+/// Nothing without compute cycles, or without instructions.
+[[nodiscard]] std::optional<IssueShares> issue_shares(const InstructionCounts& instructions,
+                                                      std::uint64_t tile_cycles);
 /// Nothing of a trace that does not say it.
 [[nodiscard]] std::optional<IssueShares> issue_shares(const TraceSummary& trace);
 
 /// The report of a run as text: cycles by part, balance, memory of the worst tile, top operations,
-/// what is worth a look; in lines of the style's columns where names allow.
-[[nodiscard]] std::string text_report(const TraceSummary& trace, const TextStyle& style);
+/// what is worth a look; in lines of the style's columns. `file` is that of the trace, if one is
+/// there: with it all rules of insights look that its level allows.
+[[nodiscard]] std::string text_report(const TraceSummary& trace, const TextStyle& style,
+                                      const TraceFile* file = nullptr);
 
 /// Every field of `report_document`, in its order.
 [[nodiscard]] std::span<const AnswerField> report_fields();

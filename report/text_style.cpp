@@ -85,9 +85,9 @@ std::string phase_bar(std::span<const double> shares, std::size_t width, const T
   return out;
 }
 
-std::string phase_legend(const TextStyle& style) {
+std::string phase_legend(std::size_t phases, const TextStyle& style) {
   std::string out;
-  for (std::size_t i = 0; i < std::size(kPhases); ++i) {
+  for (std::size_t i = 0; i < phases; ++i) {
     const PhaseLook& look = kLooks[i];
     out += (i == 0 ? "" : "  ") +
            painted(std::string(style.has_blocks ? look.block : look.letter), look.colour, style) +
@@ -97,7 +97,13 @@ std::string phase_legend(const TextStyle& style) {
 }
 
 std::string heading(std::string_view text, const TextStyle& style) {
-  return painted(std::string(text), "1", style);
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    out += painted(std::string(text.substr(0, end)), "1", style) + "\n";
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
 }
 
 }  // namespace superstep

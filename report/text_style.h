@@ -28,9 +28,9 @@ inline constexpr std::string_view kPhases[] = {"compute", "exchange", "sync", "h
 /// colour.
 [[nodiscard]] std::string phase_bar(std::span<const double> shares, std::size_t width,
                                     const TextStyle& style);
-/// What the characters of such bars mean.
-[[nodiscard]] std::string phase_legend(const TextStyle& style);
-/// A heading.
+/// What the characters of such bars mean, of the first so many phases.
+[[nodiscard]] std::string phase_legend(std::size_t phases, const TextStyle& style);
+/// A heading, of lines that end in line feeds.
 [[nodiscard]] std::string heading(std::string_view text, const TextStyle& style);
 
 }  // namespace superstep

@@ -20,24 +20,28 @@ constexpr std::size_t kDefaultColumns = 80;
 constexpr std::size_t kFewestColumns = 20;
 /// Names are not cut to less.
 constexpr std::size_t kLeastText = 12;
-constexpr std::size_t kBetween = 2;
 
 std::size_t line_width(const std::vector<std::size_t>& widths) {
   std::size_t width = 0;
   for (std::size_t c = 0; c < widths.size(); ++c)
-    width += widths[c] + (c == 0 || widths[c] == 0 ? 0 : kBetween);
+    width += widths[c] + (c == 0 || widths[c] == 0 ? 0 : kBetweenColumns);
   return width;
 }
 
-/// At most so many characters of a text, its begin and its end.
-std::string without_middle(const std::string& text, std::size_t most) {
-  if (display_width(text) <= most) return text;
+std::vector<std::string> characters_of(std::string_view text) {
   std::vector<std::string> characters;
   for (const char c : text) {
     const bool goes_on = (static_cast<unsigned char>(c) & 0xC0) == 0x80 && !characters.empty();
     if (!goes_on) characters.emplace_back();
     characters.back() += c;
   }
+  return characters;
+}
+
+/// At most so many characters of a text, its begin and its end.
+std::string without_middle(const std::string& text, std::size_t most) {
+  if (display_width(text) <= most) return text;
+  const std::vector<std::string> characters = characters_of(text);
   constexpr std::string_view kLeftOut = "..";
   const std::size_t tail = (most - kLeftOut.size()) / 2, head = most - kLeftOut.size() - tail;
   std::string out;
@@ -46,6 +50,45 @@ std::string without_middle(const std::string& text, std::size_t most) {
   for (std::size_t i = characters.size() - tail; i < characters.size(); ++i) out += characters[i];
   return out;
 }
+
+/// Lines of words, each of which goes on in the next line where it is longer than one.
+class Lines {
+ public:
+  /// `begin`: columns of the first line that are taken; `indent`: blanks in front of the others;
+  /// `between`: those between words.
+  Lines(std::size_t begin, std::size_t indent, std::size_t columns, std::size_t between)
+      : indent_(indent), columns_(columns), between_(between), width_(begin) {}
+
+  void add(std::string_view word) {
+    const std::vector<std::string> characters = characters_of(word);
+    if (has_words_ && width_ + between_ + characters.size() > columns_) {
+      begin_line();
+    } else if (has_words_) {
+      text_ += std::string(between_, ' ');
+      width_ += between_;
+    }
+    for (const std::string& character : characters) {
+      if (has_words_ && width_ >= columns_) begin_line();
+      text_ += character;
+      ++width_;
+      has_words_ = true;
+    }
+  }
+  [[nodiscard]] bool has_words() const { return has_words_; }
+  [[nodiscard]] std::string text() const { return text_ + "\n"; }
+
+ private:
+  void begin_line() {
+    text_ += "\n" + std::string(indent_, ' ');
+    width_ = indent_;
+    has_words_ = false;
+  }
+
+  std::size_t indent_, columns_, between_;
+  std::string text_;
+  std::size_t width_;
+  bool has_words_ = false;  ///< the last line
+};
 
 }  // namespace
 
@@ -111,7 +154,7 @@ std::vector<std::string> TextTable::lines() const {
     std::string line;
     for (std::size_t c = 0; c < row.size(); ++c) {
       const bool is_left = columns_[c] == Align::kLeft;
-      line += std::string(c == 0 || widths[c] == 0 ? 0 : kBetween, ' ');
+      line += std::string(c == 0 || widths[c] == 0 ? 0 : kBetweenColumns, ' ');
       const std::string blanks(widths[c] - display_width(row[c]), ' ');
       line += is_left ? row[c] + blanks : blanks + row[c];
     }
@@ -121,12 +164,7 @@ std::vector<std::string> TextTable::lines() const {
   return lines;
 }
 
-std::size_t TextTable::width(std::size_t most) const {
-  std::vector<std::size_t> widths = this->widths();
-  for (std::size_t c = 0; c < widths.size(); ++c)
-    if (columns_[c] == Align::kLeft) widths[c] = std::min(widths[c], most);
-  return line_width(widths);
-}
+std::size_t TextTable::width() const { return line_width(widths()); }
 
 std::string one_line(std::string_view text) {
   std::string out;
@@ -148,31 +186,17 @@ std::string TextTable::text() const {
 
 std::string wrapped(const std::vector<std::string>& words, std::size_t indent,
                     std::size_t columns) {
-  const std::string begin(indent, ' ');
-  std::string out, line;
-  for (const std::string& word : words) {
-    if (!line.empty() && line.size() + 2 + word.size() > columns) {
-      out += line + "\n";
-      line.clear();
-    }
-    line += (line.empty() ? begin : "  ") + word;
-  }
-  return line.empty() ? out : out + line + "\n";
+  Lines lines(indent, indent, columns, 2);
+  for (const std::string& word : words) lines.add(word);
+  return lines.has_words() ? std::string(indent, ' ') + lines.text() : std::string();
 }
 
-std::string filled(const std::string& text, std::size_t indent, std::size_t columns) {
-  std::string out, line;
+std::string filled(const std::string& text, std::size_t indent, std::size_t columns,
+                   std::size_t begin) {
+  Lines lines(begin, indent, columns, 1);
   std::istringstream words(text);
-  for (std::string word; words >> word;) {
-    if (!line.empty() && line.size() + 1 + word.size() > columns) {
-      out += line + "\n";
-      line.assign(indent, ' ');
-    } else if (!line.empty()) {
-      line += ' ';
-    }
-    line += word;
-  }
-  return out + line + "\n";
+  for (std::string word; words >> word;) lines.add(word);
+  return lines.text();
 }
 
 }  // namespace superstep

@@ -15,6 +15,9 @@ namespace superstep {
 /// Columns that a text takes on a terminal: characters of UTF-8, without sequences of colour.
 [[nodiscard]] std::size_t display_width(std::string_view text);
 
+/// Blanks between the columns of a table.
+inline constexpr std::size_t kBetweenColumns = 2;
+
 /// Rows of text in columns that are as wide as their widest cell.
 class TextTable {
  public:
@@ -26,8 +29,8 @@ class TextTable {
   /// Takes the middle out of the longest texts of columns to the left until lines fit, or all are
   /// short.
   void fit(std::size_t columns);
-  /// The longest line, if no text of a column to the left takes more than `most`.
-  [[nodiscard]] std::size_t width(std::size_t most = SIZE_MAX) const;
+  /// The longest line.
+  [[nodiscard]] std::size_t width() const;
   [[nodiscard]] std::string text() const;
 
  private:
@@ -42,10 +45,13 @@ class TextTable {
 [[nodiscard]] std::string one_line(std::string_view text);
 
 /// The words of a text in lines of so many columns, of which those after the first begin with
-/// `indent` blanks.
-[[nodiscard]] std::string filled(const std::string& text, std::size_t indent, std::size_t columns);
+/// `indent` blanks, and something else takes `begin` columns of the first. Words that are longer
+/// than a line go on in the next.
+[[nodiscard]] std::string filled(const std::string& text, std::size_t indent, std::size_t columns,
+                                 std::size_t begin = 0);
 
-/// Words behind each other, in lines of so many columns that begin with `indent` blanks.
+/// Words behind each other, in lines of so many columns that begin with `indent` blanks; long ones
+/// likewise.
 [[nodiscard]] std::string wrapped(const std::vector<std::string>& words, std::size_t indent,
                                   std::size_t columns);
 

@@ -23,23 +23,34 @@ using ViewCell = std::variant<std::monostate, std::string, std::uint64_t, std::i
 struct ViewColumn {
   enum class Form : std::uint8_t {
     kText,
-    kCount,     ///< whole numbers in groups of three digits
-    kCycles,    ///< likewise
-    kMoved,     ///< likewise, with a sign; text leaves out 0
-    kTime,      ///< cycles, which text shows as time and documents leave out
-    kBytes,     ///< likewise, with KiB and MiB in text
-    kShare,     ///< 0 to 1, in text in percent
-    kReal,      ///< with two decimals in text
-    kBar,       ///< a share that text draws and documents leave out
-    kPhaseBar,  ///< shares of phases, likewise
+    kPlace,      ///< file:line, in text without the file's folders where there is no room for them
+    kCount,      ///< whole numbers in groups of three digits
+    kCycles,     ///< likewise
+    kMoved,      ///< likewise, with a sign; text leaves out 0
+    kTime,       ///< nanoseconds, which documents leave out: they have cycles
+    kMovedTime,  ///< likewise, with a sign
+    kBytes,      ///< likewise, with KiB and MiB in text
+    kShare,      ///< 0 to 1, in text in percent
+    kReal,       ///< with two decimals in text
+    kBar,        ///< a share that text draws and documents leave out
+    kPhaseBar,   ///< shares of phases, likewise
   };
   std::string name;  ///< also in documents, with _ for blanks
   Form form = Form::kText;
-  std::string unit = {};   ///< in documents
-  std::uint8_t extra = 0;  ///< of those that do not fit the width the greatest go first; 0 stays
+  std::string unit = {};     ///< in documents
+  std::uint8_t extra = 0;    ///< of those that do not fit the width the greatest go first; 0 stays
+  std::string meaning = {};  ///< half a sentence, or empty where the name says it
+
+  [[nodiscard]] bool is_time() const { return form == Form::kTime || form == Form::kMovedTime; }
+  [[nodiscard]] bool is_drawn() const { return form == Form::kBar || form == Form::kPhaseBar; }
+  /// Whether text has its cells to the left.
+  [[nodiscard]] bool is_left() const {
+    return form == Form::kText || form == Form::kPlace || is_drawn();
+  }
 };
 
-/// A table of a view; the numbers of text and of documents are the same.
+/// A table of a view; the numbers of text and of documents are the same. Text leaves out columns
+/// without a cell, and titles that are empty.
 struct ViewTable {
   std::string name = {}, title = {};
   std::vector<ViewColumn> columns = {};
@@ -63,6 +74,10 @@ template <class T>
   if (is_there) cell = value;
   return cell;
 }
+
+/// Cycles as time; nothing without a clock.
+[[nodiscard]] ViewCell time_cell(double cycles, std::uint64_t clock_hz);
+[[nodiscard]] ViewCell time_cell(Cycles cycles, std::uint64_t clock_hz);
 
 /// What of a view is wanted.
 struct ViewOptions {
@@ -100,16 +115,20 @@ struct ReportView {
 [[nodiscard]] std::vector<ViewTable> bsp_view(const ViewInput& input);
 [[nodiscard]] std::vector<ViewTable> insights_view(const ViewInput& input);
 
+/// The table of operations, or of other groups of `kStepGroupings`.
+[[nodiscard]] ViewTable operations_table(const TraceSummary& trace, const ViewOptions& options);
+
 /// Tables as text.
-[[nodiscard]] std::string view_text(std::span<const ViewTable> tables, std::uint64_t clock_hz,
-                                    const TextStyle& style);
-/// Tables as a document: `{name, title, columns: [{name, unit}], rows: [[...]]}` of each.
+[[nodiscard]] std::string view_text(std::span<const ViewTable> tables, const TextStyle& style);
+/// Tables as a document: `{name, title, columns: [{name, unit, meaning}], rows: [[...]]}` of each.
 [[nodiscard]] nlohmann::ordered_json view_document(std::span<const ViewTable> tables);
 
 /// Whether a name is meant.
 [[nodiscard]] bool matches(const ViewOptions& options, const std::string& name);
 /// Says in place of its notes that no name is meant, where a pattern left a table without rows.
 void note_no_match(ViewTable& table, const ViewOptions& options);
+/// Says how many rows are left out, if some are.
+void note_more(ViewTable& table, std::uint64_t rows);
 /// Says that the view needs supersteps, which the trace does not have.
 void note_no_supersteps(ViewTable& table);
 

@@ -4,11 +4,12 @@
 
 namespace superstep {
 
-void report(const TraceSummary& trace, Answer& answer, const TextStyle& style) {
+void report(const TraceSummary& trace, Answer& answer, const TextStyle& style,
+            const TraceFile* file) {
   if (answer.is_json()) {
     answer.fields().update(report_document(trace));
   } else {
-    answer.print("{}", text_report(trace, style));
+    answer.print("{}", text_report(trace, style, file));
   }
 }
 

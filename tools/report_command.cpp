@@ -49,13 +49,13 @@ void check_takes(const ReportView& view, const Options& options) {
                               takes.empty() ? "none of --group-by, --match, --top" : takes));
 }
 
-void show(const std::vector<ViewTable>& tables, std::string_view name, std::uint64_t clock_hz,
-          const TextStyle& style, Answer& answer) {
+void show(const std::vector<ViewTable>& tables, std::string_view name, const TextStyle& style,
+          Answer& answer) {
   if (answer.is_json()) {
     answer.fields()["view"] = name;
     answer.fields()["tables"] = view_document(tables);
   } else {
-    answer.print("{}", view_text(tables, clock_hz, style));
+    answer.print("{}", view_text(tables, style));
   }
 }
 
@@ -74,6 +74,7 @@ std::span<const AnswerField> report_command_fields() {
          {"tables[].columns", "list", "", ""},
          {"tables[].columns[].name", "text", "", ""},
          {"tables[].columns[].unit", "text", "", "of numbers; 1 or empty for plain ones"},
+         {"tables[].columns[].meaning", "text", "", "or empty where the name says it"},
          {"tables[].rows", "list", "", "a list for each row, a value or null for a column"}});
     return all;
   }();
@@ -117,7 +118,7 @@ ExitCode report_command(const Options& options, Answer& answer) {
     if (options.has("view")) usage_error("report diff has one view");
     if (wanted.group_by == "call") usage_error("report diff does not add up by call");
     const TraceSummary before = read_trace(words[1]), after = read_trace(words[2]);
-    show(diff_tables(before, after, wanted), "diff", after.clock_hz, style, answer);
+    show(diff_tables(before, after, wanted), "diff", style, answer);
     return ExitCode::kOk;
   }
   if (words.size() != 1) usage_error("report takes one trace; `report diff` two");
@@ -127,13 +128,13 @@ ExitCode report_command(const Options& options, Answer& answer) {
   if (!view) {
     for (const char* option : {"group-by", "match", "top"})
       if (options.has(option)) usage_error(fmt::format("--{} goes with --view", option));
-    report(trace, answer, style);
+    report(trace, answer, style, &file);
     return ExitCode::kOk;
   }
   const ReportView& chosen_view =
       chosen("view", *view, report_views(), [](const ReportView& v) { return v.name; });
   check_takes(chosen_view, options);
-  show(chosen_view.tables({file, trace, wanted}), chosen_view.name, trace.clock_hz, style, answer);
+  show(chosen_view.tables({file, trace, wanted}), chosen_view.name, style, answer);
   return ExitCode::kOk;
 }
 

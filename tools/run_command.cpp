@@ -515,7 +515,9 @@ ExitCode run_command(const Options& options, Answer& answer) {
   const RunResult& result = ran.result;
   TraceSummary shown = ran.summary;
   if (!answer.is_json()) shown.trap.clear();  // the answer's problem says it
-  report(shown, answer);
+  std::optional<TraceFile> file;
+  if (!answer.is_json() && request.trace && !ran.has_lost_trace) file.emplace(*request.trace);
+  report(shown, answer, TextStyle::of_output(), file ? &*file : nullptr);
   if (result.checkpoint_error) {
     for (const Problem& problem : result.checkpoint_error->problems()) answer.add_problem(problem);
   }

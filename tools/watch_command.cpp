@@ -206,7 +206,7 @@ ExitCode watch_command(const Options& options, Answer& answer) {
   }
   const TraceFile trace(is_part ? part : path);
   const TraceSummary summary = trace.summary();
-  report(summary, answer);
+  report(summary, answer, TextStyle::of_output(), &trace);
   page.show(trace, false);
   if (is_part) {
     answer.add_problem(

@@ -316,10 +316,6 @@ ordered_json page_document(const TraceFile& trace, const PageLimits& limits) {
   std::ranges::copy_if(summary.plan_events, std::back_inserter(costly), costs_time,
                        &CompileEvent::kind);
   out["costly_choices"] = plan_events_document(costly);
-  out["issued"] = {{"main", summary.instructions.main()},
-                   {"aux", summary.instructions.aux},
-                   {"amp", summary.instructions.amp},
-                   {"tile_cycles", summary.tile_cycles}};
   out["provenance"] = summary.provenance;
   out["machine_toml"] = summary.machine_toml;
   const std::vector<MachineText> text = trace.read(kMachineText);

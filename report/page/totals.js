@@ -1,8 +1,5 @@
 // Totals of a run, as cards and comparisons show them, and what a difference of them means.
 
-/// What of their compute cycles tiles issue in on a pipe: main, aux, or amp, which is a part of aux.
-const issued = (pipe, { doc }) => (100 * doc.issued[pipe]) / (doc.issued.tile_cycles || 1);
-
 /// Totals that cards and comparisons show, of a report and its run: value and text, and whether more is worse (1), better (-1) or neither (0).
 const TOTALS = [
   ["Device cycles", (r) => r.cycles.device, grouped, 1, (r, x) => time(r.cycles.device, x.clock)],
@@ -18,8 +15,8 @@ const TOTALS = [
   ["Over the host link", (r) => r.host_bytes, bytes, 1, (r) => `${grouped(r.host_bytes)} B`],
   ["Fullest tile", (r) => r.memory.worst_tile_bytes, bytes, 1,
    (r) => `${percent(r.memory.worst_tile_bytes, r.memory.tile_bytes, 0)} of ${bytes(r.memory.tile_bytes)}, tile ${r.memory.worst_tile}`],
-  ["Main pipe in use", (r, x) => issued("main", x), (n) => decimal(n, 1) + " %", 0,
-   (r, x) => `of tiles' compute; auxiliary ${decimal(issued("aux", x), 1)} %, of it AMP ${decimal(issued("amp", x), 1)} %`],
+  ["Issue on the main pipe", (r) => 100 * r.issue.main, (n) => decimal(n, 1) + " %", 0,
+   (r) => `of tiles' compute; auxiliary ${decimal(100 * r.issue.auxiliary, 1)} %, of it AMP ${decimal(100 * r.issue.amp, 1)} %`],
   ["Instructions", (r) => r.instructions, (n) => short(n), 0, (r) => grouped(r.instructions)],
 ];
 const change = (before, now) => (before === 0 ? (now === 0 ? "±0 %" : "new") : `${now >= before ? "+" : "−"}${Math.abs((100 * (now - before)) / before).toFixed(1)} %`);

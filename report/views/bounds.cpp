@@ -44,23 +44,24 @@ TraceSummary with_work_of_all_launches(const ViewInput& input) {
 std::vector<ViewTable> bounds_view(const ViewInput& input) {
   const std::string& by = input.options.group_by;
   if (by == "call") throw UserError(ExitCode::kUsage, "--view bounds does not add up by call");
-  ViewTable table{.name = "bounds",
-                  .title = "What is lost, most first",
-                  .columns = {{by},
-                              {"cycles", Form::kCycles},
-                              {"bound", Form::kCycles, "", 1},
-                              {"of cycles", Form::kShare, "", 2},
-                              {"imbalance", Form::kCycles},
-                              {"schedule", Form::kCycles},
-                              {"barriers", Form::kCycles},
-                              {"lost", Form::kBar, "", 3}},
-                  .notes = {"Bound: its compute cycles if tiles had the same to do, and the words "
-                            "of the busiest port of each exchange. What is lost: to tiles that "
-                            "wait for slower ones, to exchanges beyond those words, to barriers. "
-                            "What tiles wait in a superstep is shared among all that the slowest "
-                            "tile runs in it, by cycles."}};
+  ViewTable table{
+      .name = "bounds",
+      .title = "What is lost, most first",
+      .columns = {{by},
+                  {"cycles", Form::kCycles},
+                  {"time", Form::kTime, "", 2},
+                  {"bound", Form::kCycles, "", 1,
+                   "its compute cycles if tiles had the same to do, and the words of "
+                   "the busiest port of each exchange"},
+                  {"of cycles", Form::kShare, "", 3, "the bound, in percent"},
+                  {"imbalance", Form::kCycles, "", 0,
+                   "lost to tiles that wait for slower ones; what they wait in a "
+                   "superstep is shared among all that the slowest tile runs in it, by "
+                   "cycles"},
+                  {"schedule", Form::kCycles, "", 0, "lost to exchanges beyond those words"},
+                  {"barriers", Form::kCycles, "", 0, "lost to them"},
+                  {"lost", Form::kBar, "", 4}}};
   if (input.file.rows(kSupersteps) == 0) {
-    table.notes.clear();
     note_no_supersteps(table);
     return {std::move(table)};
   }
@@ -83,9 +84,9 @@ std::vector<ViewTable> bounds_view(const ViewInput& input) {
   const double most = rows.empty() ? 1 : std::max(1.0, static_cast<double>(rows[0].lost().value()));
   const auto add_row = [&](const Row& row) {
     const auto cycles = static_cast<double>(row.cycles.value());
-    table.add(row.name, row.cycles.value(), row.bound.value(),
-              static_cast<double>(row.bound.value()) / cycles, row.imbalance.value(),
-              row.schedule.value(), row.barriers.value(),
+    table.add(row.name, row.cycles.value(), time_cell(row.cycles, input.trace.clock_hz),
+              row.bound.value(), static_cast<double>(row.bound.value()) / cycles,
+              row.imbalance.value(), row.schedule.value(), row.barriers.value(),
               std::min(1.0, static_cast<double>(row.lost().value()) / most));
   };
   const std::size_t top = input.options.top == 0 ? rows.size() : input.options.top;

@@ -42,14 +42,15 @@ std::vector<ViewTable> bsp_view(const ViewInput& input) {
   ViewTable table{.name = "kinds",
                   .title = "Supersteps as w + g h + l",
                   .columns = {{"computes"},
-                              {"exchanges", Form::kText, "", 1},
-                              {"times", Form::kCount, "1", 2},
+                              {"exchanges", Form::kText, "", 2},
+                              {"times", Form::kCount, "1", 3},
                               {"w", Form::kReal, "cycle"},
                               {"h bytes", Form::kReal, "B"},
                               {"w + g h + l", Form::kReal, "cycle"},
                               {"measured", Form::kReal, "cycle"},
+                              {"time", Form::kTime, "", 1, "that was measured"},
                               {"beyond", Form::kShare, "1"},
-                              {"bar", Form::kBar, "", 3}}};
+                              {"bar", Form::kBar, "", 4}}};
   if (!machine) {
     table.notes.push_back("The trace does not say exchange.width and sync.internal_latency.");
     return {std::move(table)};
@@ -75,6 +76,8 @@ std::vector<ViewTable> bsp_view(const ViewInput& input) {
   const auto name = [&](std::uint32_t step) {
     return step < steps.size() ? steps[step].name : std::string("(none)");
   };
+  std::erase_if(kinds,
+                [&](const auto& kind) { return !matches(input.options, name(kind.first.first)); });
   std::vector<std::pair<std::pair<std::uint32_t, std::uint32_t>, Kind>> order(kinds.begin(),
                                                                               kinds.end());
   std::ranges::stable_sort(order, std::ranges::greater{}, [](const auto& entry) {
@@ -86,15 +89,17 @@ std::vector<ViewTable> bsp_view(const ViewInput& input) {
     table.add(std::move(computes), std::move(exchanges), kind.count,
               static_cast<double>(kind.compute) / times, static_cast<double>(kind.h_bytes) / times,
               kind.predicted / times, measured / times,
+              time_cell(measured / times, input.trace.clock_hz),
               kind.predicted == 0 ? 0 : (measured - kind.predicted) / kind.predicted,
               all.measured == 0 ? 0 : measured / static_cast<double>(all.measured));
   };
   for (const auto& [key, kind] : order) {
     if (input.options.top != 0 && table.rows.size() == input.options.top) break;
-    if (matches(input.options, name(key.first))) add(name(key.first), name(key.second), kind);
+    add(name(key.first), name(key.second), kind);
   }
   note_no_match(table, input.options);
   if (!table.notes.empty()) return {std::move(table)};
+  const std::size_t shown = table.rows.size();
   add("all", "", all);
   table.notes = {
       fmt::format("g {:.2f} cycles a byte (exchange.width), l {:.0f} cycles "
@@ -103,19 +108,25 @@ std::vector<ViewTable> bsp_view(const ViewInput& input) {
                   machine->g, machine->l),
       "What BSP does not know: words take their time on the way, ports wait for one another, "
       "barriers for tiles far from them."};
+  note_more(table, order.size() - shown);
   if (rows == 0) note_no_supersteps(table);
   return {std::move(table)};
 }
 
 std::vector<ViewTable> insights_view(const ViewInput& input) {
-  ViewTable table{
-      .name = "insights",
-      .title = "Worth a look",
-      .columns = {{"rule"}, {"found"}, {"operation"}, {"cycles", Form::kCycles}, {"try"}}};
+  ViewTable table{.name = "insights",
+                  .title = "Worth a look",
+                  .columns = {{"rule"},
+                              {"found"},
+                              {"operation"},
+                              {"cycles", Form::kCycles},
+                              {"time", Form::kTime},
+                              {"try"}}};
   table.is_prose = true;
   for (const Insight& insight : insights_of(input.trace, &input.file)) {
     table.add(std::string(insight.rule), insight.found, insight.operation,
-              cell_if(insight.cycles.value() != 0, insight.cycles.value()), insight.advice);
+              cell_if(insight.cycles.value() != 0, insight.cycles.value()),
+              time_cell(insight.cycles, input.trace.clock_hz), insight.advice);
   }
   if (table.rows.empty()) table.notes.push_back("None of the rules finds anything.");
   return {std::move(table)};

@@ -64,19 +64,20 @@ ViewTable liveness(const ViewInput& input) {
                               {"always live", Form::kBytes, "", 1},
                               {"not always", Form::kBytes, "", 1},
                               {"share", Form::kBar, "", 2}}};
-  std::vector<std::size_t> order(std::min(memory.size(), steps.size()));
-  std::iota(order.begin(), order.end(), 0);
+  std::vector<std::size_t> order;
+  for (std::size_t s = 0; s < std::min(memory.size(), steps.size()); ++s)
+    if (matches(input.options, steps[s].name)) order.push_back(s);
   std::ranges::stable_sort(order, std::ranges::greater{},
                            [&](std::size_t s) { return std::uint64_t{memory[s].peak_tile_bytes}; });
   const auto limit = static_cast<double>(std::max<std::uint64_t>(input.trace.tile_memory_bytes, 1));
   for (const std::size_t s : order) {
     if (input.options.top != 0 && table.rows.size() == input.options.top) break;
-    if (!matches(input.options, steps[s].name)) continue;
     table.add(steps[s].name, std::uint64_t{memory[s].peak_tile_bytes},
               std::uint64_t{memory[s].peak_tile}, memory[s].always_live_bytes,
               memory[s].not_always_live_bytes,
               static_cast<double>(memory[s].peak_tile_bytes) / limit);
   }
+  note_more(table, order.size() - table.rows.size());
   note_no_match(table, input.options);
   return table;
 }
@@ -105,6 +106,7 @@ ViewTable tensors(const ViewInput& input) {
                   ? std::string("always")
                   : name_of_step(row.first_step) + " to " + name_of_step(row.last_step));
   }
+  note_more(table, rows.size() - table.rows.size());
   note_no_match(table, input.options);
   return table;
 }

@@ -38,14 +38,13 @@ std::vector<ViewTable> exchange_view(const ViewInput& input) {
                               {"time", Form::kTime, "", 1},
                               {"a run", Form::kReal, "cycle", 2},
                               {"schedule", Form::kCycles, "", 2},
-                              {"bound", Form::kCycles},
+                              {"bound", Form::kCycles, "", 0, "words of the busiest port"},
                               {"run/bound", Form::kReal, "1"},
                               {"bytes a run", Form::kCount, "B", 3},
-                              {"h bytes", Form::kReal, "B", 5},
+                              {"h bytes", Form::kReal, "B", 5,
+                               "the most that one tile sends or receives in a run"},
                               {"messages", Form::kReal, "1", 7},
                               {"bar", Form::kBar, "", 8}}};
-  table.notes.push_back(
-      "Bound: words of the busiest port. h: the most that one tile sends or receives in a run.");
   std::vector<std::size_t> order;
   std::uint64_t longest = 1;
   for (std::size_t s = 0; s < input.trace.steps.size(); ++s) {
@@ -63,12 +62,13 @@ std::vector<ViewTable> exchange_view(const ViewInput& input) {
     const std::uint64_t cycles = step.exchange.value();
     const bool has_rows = rows != 0 && step.runs != 0;
     table.add(
-        step.info.name, step.runs, cycles, cycles, ratio(cycles, step.runs),
-        step.info.predicted_cycles, step.info.bound_cycles,
+        step.info.name, step.runs, cycles, time_cell(step.exchange, input.trace.clock_hz),
+        ratio(cycles, step.runs), step.info.predicted_cycles, step.info.bound_cycles,
         cell_if(step.info.bound_cycles != 0, ratio(cycles, step.runs * step.info.bound_cycles)),
         step.info.exchange_bytes, cell_if(has_rows, ratio(moved[s].h_bytes, step.runs)),
         cell_if(has_rows, ratio(moved[s].messages, step.runs)), ratio(cycles, longest));
   }
+  note_more(table, order.size() - table.rows.size());
   note_no_match(table, input.options);
   return {std::move(table)};
 }
@@ -109,7 +109,8 @@ std::vector<ViewTable> host_view(const ViewInput& input) {
     if (!matches(input.options, streams[s].name)) continue;
     table.add(streams[s].name, std::string(streams[s].direction == 0 ? "to device" : "to host"),
               streams[s].type, sums[s].transfers, sums[s].bytes, sums[s].packets, sums[s].cycles,
-              sums[s].cycles, cell_if(sums[s].cycles != 0, ratio(sums[s].bytes, sums[s].cycles)));
+              time_cell(Cycles(sums[s].cycles), input.trace.clock_hz),
+              cell_if(sums[s].cycles != 0, ratio(sums[s].bytes, sums[s].cycles)));
   }
   if (!streams.empty()) note_no_match(table, input.options);
   if (rows == 0)

@@ -27,7 +27,8 @@ std::vector<OperationTotals> groups_by_call(const ViewInput& input) {
                        .sync = row.sync,
                        .host = row.host,
                        .tile_cycles = row.compute_sum,
-                       .peak_cycles = row.compute_max});
+                       .peak_cycles = row.compute_max,
+                       .instructions = row.worker_instructions});
   });
   return calls;
 }
@@ -63,56 +64,67 @@ std::set<std::size_t> longest_steps(const ViewInput& input, std::vector<std::siz
   return longest;
 }
 
-}  // namespace
-
-std::vector<ViewTable> ops_view(const ViewInput& input) {
-  const std::string& by = input.options.group_by;
-  std::vector<OperationTotals> groups =
-      by == "call" ? groups_by_call(input) : operations_of(input.trace, by);
-  const bool has_groups = !groups.empty();
+/// Groups that match, as many as the options say, and the sum of the others.
+ViewTable groups_table(const TraceSummary& trace, std::vector<OperationTotals> groups,
+                       const ViewOptions& options) {
   std::erase_if(groups,
-                [&](const OperationTotals& group) { return !matches(input.options, group.name); });
-  const RunTotals& totals = input.trace.totals;
+                [&](const OperationTotals& group) { return !matches(options, group.name); });
+  const RunTotals& totals = trace.totals;
   const double device =
       static_cast<double>((totals.compute + totals.exchange + totals.sync).value());
   double longest = 1;
   for (const OperationTotals& group : groups)
     longest = std::max(longest, static_cast<double>(group.device().value()));
-  ViewTable table{.name = "operations",
-                  .title = by == "operation" ? "Operations" : "By " + by,
-                  .columns = {{by},
-                              {"cycles", Form::kCycles},
-                              {"time", Form::kTime, "", 3},
-                              {"%", Form::kShare},
-                              {"compute", Form::kCycles, "", 1},
-                              {"exchange", Form::kCycles, "", 1},
-                              {"sync", Form::kCycles, "", 2},
-                              {"host", Form::kCycles, "", 7},
-                              {"runs", Form::kCount, "1", 9},
-                              {"supersteps", Form::kCount, "1", 12},
-                              {"balance", Form::kShare, "1", 8},
-                              {"flop", Form::kCount, "flop", 11},
-                              {"flop/cycle", Form::kReal, "flop/cycle", 10},
-                              {"place", Form::kText, "", 4},
-                              {"phases", Form::kPhaseBar, "", 6}}};
+  ViewTable table{
+      .name = "operations",
+      .title = options.group_by == "operation" ? "Operations" : "By " + options.group_by,
+      .columns = {{options.group_by},
+                  {"cycles", Form::kCycles},
+                  {"time", Form::kTime, "", 1},
+                  {"%", Form::kShare},
+                  {"compute", Form::kCycles, "", 4},
+                  {"exchange", Form::kCycles, "", 3},
+                  {"sync", Form::kCycles, "", 5},
+                  {"host", Form::kCycles, "", 11},
+                  {"balance", Form::kShare, "1", 8,
+                   "mean of the tiles' compute cycles over the most, in supersteps that begin "
+                   "with it"},
+                  {"AMP", Form::kShare, "1", 7,
+                   "of the tiles' compute cycles in supersteps that begin with it, those in which "
+                   "the AMP issues"},
+                  {"main", Form::kShare, "1", 9, "the main pipe, likewise"},
+                  {"aux", Form::kShare, "1", 10,
+                   "the auxiliary pipe, likewise, of which the AMP is a part"},
+                  {"runs", Form::kCount, "1", 12},
+                  {"supersteps", Form::kCount, "1", 14},
+                  {"flop", Form::kCount, "flop", 15},
+                  {"flop/cycle", Form::kReal, "flop/cycle", 13},
+                  {"place", Form::kPlace, "", 2},
+                  {"phases", Form::kPhaseBar, "", 6}}};
   const auto add_row = [&](const OperationTotals& group) {
     const Cycles cycles = group.device();
     const auto of_device = static_cast<double>(cycles.value());
     const auto of_longest = [&](Cycles part) {
       return static_cast<double>(part.value()) / longest;
     };
-    const double even = static_cast<double>(group.peak_cycles) * input.trace.tiles_used;
+    const double even = static_cast<double>(group.peak_cycles) * trace.tiles_used;
+    const std::optional<IssueShares> issue = issue_shares(group.instructions, group.tile_cycles);
+    const auto issued = [&](double IssueShares::*share) {
+      return cell_if(issue.has_value(), issue.value_or(IssueShares{}).*share);
+    };
     table.add(
-        group.name, cycles.value(), cycles.value(), device == 0 ? 0 : of_device / device,
-        group.compute.value(), group.exchange.value(), group.sync.value(), group.host.value(),
-        cell_if(group.runs != 0, group.runs), group.supersteps,
-        cell_if(even != 0, static_cast<double>(group.tile_cycles) / even), group.flops,
+        group.name, cycles.value(), time_cell(cycles, trace.clock_hz),
+        device == 0 ? 0 : of_device / device, group.compute.value(), group.exchange.value(),
+        group.sync.value(), group.host.value(),
+        cell_if(even != 0, static_cast<double>(group.tile_cycles) / even),
+        issued(&IssueShares::amp), issued(&IssueShares::main), issued(&IssueShares::auxiliary),
+        cell_if(group.runs != 0, group.runs), group.supersteps, group.flops,
         cell_if(of_device != 0, static_cast<double>(group.flops) / of_device),
         group.source.python.file.empty() ? group.source.module.text() : group.source.python.text(),
         std::vector<double>{of_longest(group.compute), of_longest(group.exchange),
                             of_longest(group.sync)});
   };
-  const std::size_t top = input.options.top == 0 ? groups.size() : input.options.top;
+  const std::size_t top = options.top == 0 ? groups.size() : options.top;
   const std::size_t shown = std::min(top, groups.size());
   for (std::size_t i = 0; i < shown; ++i) add_row(groups[i]);
   if (shown < groups.size()) {
@@ -120,9 +132,22 @@ std::vector<ViewTable> ops_view(const ViewInput& input) {
     for (std::size_t i = shown; i < groups.size(); ++i) add(rest, groups[i]);
     add_row(rest);
   }
-  if (has_groups) note_no_match(table, input.options);
-  if (by == "call" && !has_groups)
-    table.notes.push_back("Calls are in traces of level superstep (`--trace superstep`).");
+  note_no_match(table, options);
+  return table;
+}
+
+}  // namespace
+
+ViewTable operations_table(const TraceSummary& trace, const ViewOptions& options) {
+  return groups_table(trace, operations_of(trace, options.group_by), options);
+}
+
+std::vector<ViewTable> ops_view(const ViewInput& input) {
+  if (input.options.group_by != "call") return {operations_table(input.trace, input.options)};
+  const std::vector<OperationTotals> calls = groups_by_call(input);
+  ViewTable table = groups_table(input.trace, calls, input.options);
+  if (calls.empty())
+    table.notes = {"Calls are in traces of level superstep (`--trace superstep`)."};
   return {std::move(table)};
 }
 
@@ -130,26 +155,24 @@ std::vector<ViewTable> steps_view(const ViewInput& input) {
   ViewTable table{
       .name = "steps",
       .title = "Steps, in program order",
-      .columns = {{"#", Form::kCount, "1", 5},
+      .columns = {{"#", Form::kCount, "1", 5,
+                   "its superstep in the program, as `compile` numbers them; --trace-supersteps "
+                   "takes those of the run (--view supersteps), which go on in each call and trip "
+                   "of a loop"},
                   {"kind", Form::kText, "", 6},
                   {"step"},
                   {"runs", Form::kCount, "1", 4},
                   {"cycles", Form::kCycles},
                   {"time", Form::kTime, "", 3},
                   {"%", Form::kShare},
-                  {"a run", Form::kReal, "cycle", 1},
-                  {"predicted", Form::kCycles, "", 1},
-                  {"bound", Form::kCycles, "", 2},
-                  {"tile", Form::kCount, "1", 7},
+                  {"a run", Form::kReal, "cycle", 1, "cycles of one execution"},
+                  {"predicted", Form::kCycles, "", 1, "by the code, or the schedule"},
+                  {"bound", Form::kCycles, "", 2, "words of an exchange's busiest port"},
+                  {"tile", Form::kCount, "1", 7, "critical in its longest superstep"},
                   {"share", Form::kBar, "", 9},
-                  {"operations", Form::kText, "", 8}},
-      .notes = {
-          "#: its superstep in the program, as `compile` numbers them; "
-          "--trace-supersteps takes those of the run (--view supersteps), which go on in each "
-          "call and trip of a loop. A run: cycles of one execution. Predicted: by the code, or the "
-          "schedule. Bound: words of an exchange's busiest port. Operations: "
-          "those that share a step: computed in it, by what each would take alone; moved for, by "
-          "words."}};
+                  {"operations", Form::kText, "", 8,
+                   "those that share a step: computed in it, by what each would take alone; moved "
+                   "for, by words"}}};
   constexpr std::string_view kKinds[] = {"compute", "exchange", "host", "",
                                          "loop",    "branch",   "arm"};
   const RunTotals& totals = input.trace.totals;
@@ -177,7 +200,7 @@ std::vector<ViewTable> steps_view(const ViewInput& input) {
         cell_if(step.info.superstep.has_value(), std::uint64_t{step.info.superstep.value_or(0)}),
         std::string(kind < std::size(kKinds) ? kKinds[kind] : ""),
         std::string(2 * depth[s], ' ') + step.info.name, cell_if(step.runs != 0, step.runs),
-        cycles.value(), cycles.value(), share,
+        cycles.value(), time_cell(cycles, input.trace.clock_hz), share,
         cell_if(step.runs != 0 && of_run.value() != 0,
                 static_cast<double>(of_run.value()) / static_cast<double>(step.runs)),
         cell_if(step.info.predicted_cycles != 0, step.info.predicted_cycles),
@@ -189,7 +212,7 @@ std::vector<ViewTable> steps_view(const ViewInput& input) {
     const double share = all == 0 ? 0 : static_cast<double>(rest.value()) / all;
     const ViewCell none;
     table.add(none, none, fmt::format("{} more", there.size() - shown.size()), none, rest.value(),
-              rest.value(), share, none, none, none, none, share, none);
+              time_cell(rest, input.trace.clock_hz), share, none, none, none, none, share, none);
   }
   note_no_match(table, input.options);
   return {std::move(table)};

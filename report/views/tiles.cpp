@@ -64,7 +64,7 @@ ViewTable spread(const Sums& sums) {
                   .columns = {{"of a tile"},
                               {"least", Form::kCount, "1"},
                               {"median", Form::kCount, "1"},
-                              {"mean", Form::kCount, "1"},
+                              {"mean", Form::kReal, "1"},
                               {"95 %", Form::kCount, "1"},
                               {"most", Form::kCount, "1"},
                               {"mean/most", Form::kShare, "1"},
@@ -81,10 +81,9 @@ ViewTable spread(const Sums& sums) {
     const auto at = [&](double share) {
       return values[static_cast<std::size_t>(share * static_cast<double>(values.size() - 1))];
     };
-    const std::uint64_t mean =
-        std::accumulate(values.begin(), values.end(), std::uint64_t{0}) / values.size();
-    const double balance =
-        values.back() == 0 ? 1 : static_cast<double>(mean) / static_cast<double>(values.back());
+    const std::uint64_t sum = std::accumulate(values.begin(), values.end(), std::uint64_t{0});
+    const double mean = static_cast<double>(sum) / static_cast<double>(values.size());
+    const double balance = values.back() == 0 ? 1 : mean / static_cast<double>(values.back());
     table.add(std::string(name), values.front(), at(0.5), mean, at(0.95), values.back(), balance,
               balance);
   }
@@ -130,9 +129,11 @@ std::vector<ViewTable> tiles_view(const ViewInput& input) {
       const bool is_there = found != sums.end() && at < found->second.size();
       return is_there ? ViewCell(found->second[at]) : ViewCell();
     };
-    table.add(std::uint64_t{tile}, of_tile.supersteps, of_tile.cycles, of_tile.cycles, share,
-              of_sums("compute"), of_sums("wait_cycles"), share);
+    table.add(std::uint64_t{tile}, of_tile.supersteps, of_tile.cycles,
+              time_cell(Cycles(of_tile.cycles), input.trace.clock_hz), share, of_sums("compute"),
+              of_sums("wait_cycles"), share);
   }
+  note_more(table, order.size() - table.rows.size());
   if (rows == 0) note_no_supersteps(table);
   if (sums.empty()) {
     table.notes.push_back(

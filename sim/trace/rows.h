@@ -132,6 +132,7 @@ struct StepSums {
   TileId critical_tile{};
   Cycles longest;
   std::uint64_t compute_sum = 0, compute_max = 0;
+  InstructionCounts instructions;
 };
 
 /// The attributes of the root.

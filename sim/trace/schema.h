@@ -640,7 +640,16 @@ inline constexpr auto kInstructions = growing_table<InstructionRow>(
                 "compute_cycles_sum", &StepSums::compute_sum, "cycle",
                 "Compute cycles of the supersteps that begin with the step, added up over tiles."},
             Column{"compute_cycles_max", &StepSums::compute_max, "cycle",
-                   "Most compute cycles of any tile, added up over those supersteps."});
+                   "Most compute cycles of any tile, added up over those supersteps."},
+            Column{"instructions", member(&StepSums::instructions, &InstructionCounts::all), "1",
+                   "Instructions of the workers in those supersteps; a bundle counts as two."}
+                .since(11),
+            Column{"aux_instructions", member(&StepSums::instructions, &InstructionCounts::aux),
+                   "1", "Of these, those of the auxiliary pipe."}
+                .since(11),
+            Column{"amp_instructions", member(&StepSums::instructions, &InstructionCounts::amp),
+                   "1", "Of those of the auxiliary pipe, those of the AMP units."}
+                .since(11));
 
         inline constexpr auto kRootAttributes = attributes_of<RootRow>(
             "/", Column{"format", &RootRow::format, "", "superstep-trace"},

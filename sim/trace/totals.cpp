@@ -92,6 +92,7 @@ void TraceTotals::add(const SuperstepRow& row, std::span<const LaunchRow> launch
   steps[main].host += row.host;
   steps[main].compute_sum += row.compute_sum;
   steps[main].compute_max += row.compute_max;
+  steps[main].instructions += row.worker_instructions;
   const auto credit = [&](std::size_t step, Cycles share) {
     StepSums& sums = steps[step];
     if (share <= sums.longest) return;
@@ -138,6 +139,7 @@ StepTotals step_totals(const StepSums& sums) {
   step.worst = sums.critical_tile;
   step.tile_cycles = sums.compute_sum;
   step.peak_cycles = sums.compute_max;
+  step.instructions = sums.instructions;
   return step;
 }
 

@@ -130,6 +130,8 @@ struct StepTotals {
   TileId worst{};                 ///< critical tile of its longest superstep
   std::uint64_t tile_cycles = 0;  ///< compute cycles added up over tiles and supersteps
   std::uint64_t peak_cycles = 0;  ///< most compute cycles of any tile, added up over supersteps
+  /// Of the workers in those supersteps: all, auxiliary and AMP; none before format 1.11.
+  InstructionCounts instructions;
 
   /// Mean over maximum of the tiles' compute cycles; 1 when nothing was computed.
   [[nodiscard]] double balance(std::size_t tiles) const {

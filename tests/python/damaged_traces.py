@@ -395,6 +395,9 @@ DAMAGES = {  # and what is said of each
     "the fullest tile": (attribute("summary", "worst_tile", lambda old: old + 1), "worst_tile of /summary is "),
     "cycles of a step": (more("summary/step/compute_cycles", 3), "/summary/step/compute_cycles[3] is "),
     "runs of a step": (more("summary/step/runs", 3), "/summary/step/runs[3] is 4, but by the rows of /supersteps and /launches it is 3"),
+    "instructions of a step": (more("summary/step/instructions", 3), "/summary/step/instructions[3] is "),
+    "auxiliary instructions of a step": (more("summary/step/aux_instructions", 3), "/summary/step/aux_instructions[3] is "),
+    "AMP instructions of a step": (more("summary/step/amp_instructions", 3), "/summary/step/amp_instructions[3] is "),
     "a step's longest superstep": (element("summary/step/longest_cycles", 3, 10**6), "/summary/step/longest_cycles[3] is 1000000, more than"),
     "the report": (lambda f: f["summary/json"].__setitem__(0, b"{}"), "/summary/json is no report"),
 }

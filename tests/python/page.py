@@ -8,8 +8,8 @@ The words behind the fence of a block say what it is:
     LANGUAGE FILE  is saved as FILE
 
 All other blocks are refused. A line "..." stands for any lines that are printed. Blocks run in order
-in one scratch folder, with superstep and this Python on the PATH. Commands must end with 0, also those
-before a pipe.
+in one scratch folder, which has the models of this repository, with superstep and this Python on the
+PATH. Commands must end with 0, also those before a pipe.
 """
 
 import argparse
@@ -24,6 +24,7 @@ import tempfile
 import traceback
 from pathlib import Path
 
+MODELS = Path(__file__).resolve().parents[2] / "models"
 BLOCK = re.compile(r"^```(.*)\n((?:.*\n)*?)```$", re.MULTILINE)
 
 
@@ -113,6 +114,7 @@ class Session:
 def run_page(page, text):
     """The text that the page should have."""
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        Path("models").symlink_to(MODELS)
         session = Session(page, folder)
         sys.path.insert(0, folder)
 

@@ -37,6 +37,10 @@ class Page(unittest.TestCase):
         found, same = run(block("python", "7"), block("text", "7"))
         self.assertFalse(same)
 
+    def test_pages_have_the_models(self):
+        page = block("console", "$ ls models/quickstart/affine.mlir", "models/quickstart/affine.mlir")
+        self.assertTrue(run(page)[1])
+
     def test_three_dots_stand_for_any_lines(self):
         self.assertTrue(run(block("console", "$ seq 9", "1", "...", "8", "9"))[1])
         self.assertTrue(run(block("console", "$ seq 2", "1", "...", "2"))[1])

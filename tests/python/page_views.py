@@ -56,8 +56,8 @@ class PageViews(PageCase):
         amp, aux = (int(summary[name + "_instructions"]) for name in ("amp", "aux"))
         share = lambda instructions: f"{100 * instructions / work:.1f} %"
         self.open("summary")
-        card = next(text for text in self.browser.run("[...document.querySelectorAll('#view-summary .card')].map((c) => c.textContent)") if text.startswith("Main pipe"))
-        self.assertEqual(card.replace(" ", ""), f"Main pipe in use{share(int(summary['instructions']) - aux)}of tiles' compute; auxiliary {share(aux)}, of it AMP {share(amp)}".replace(" ", ""))
+        card = next(text for text in self.browser.run("[...document.querySelectorAll('#view-summary .card')].map((c) => c.textContent)") if text.startswith("Issue"))
+        self.assertEqual(card.replace(" ", ""), f"Issue on the main pipe{share(int(summary['instructions']) - aux)}of tiles' compute; auxiliary {share(aux)}, of it AMP {share(amp)}".replace(" ", ""))
 
     def test_choices_that_cost_time_are_not_those_that_save_some(self):
         choices = json.loads(superstep("report", str(self.karate), "--json"))["plan_events"]

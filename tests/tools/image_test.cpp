@@ -3,11 +3,10 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "base/hdf5_file.h"
 #include "compiler/compile.h"
 #include "isa/image_file.h"
-#include "sim/trace/schema.h"
 #include "tests/tools/program.h"
+#include "tests/tools/same_traces.h"
 #include "tools/image_cache.h"
 
 namespace superstep {
@@ -17,35 +16,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kProgram = "models/linear_regression/train_step.mlir";
 constexpr const char* kCalls = " --input models/linear_regression/train.h5 --repeat 3";
-
-std::vector<std::byte> bytes_of(const Hdf5File& file, const std::string& path) {
-  const Hdf5Type type = file.type(path);
-  const std::vector<std::uint64_t> dims = file.dims(path);
-  std::size_t bytes = size_of(type);
-  for (const std::uint64_t extent : dims) bytes *= extent;
-  std::vector<std::byte> out(bytes);
-  if (bytes != 0) file.read_rows(path, type, 0, dims.empty() ? 1 : dims[0], out);
-  return out;
-}
-
-/// Of level vertex, but for the attributes of /provenance.
-void expect_same_traces(const fs::path& a, const fs::path& b) {
-  const Hdf5File one = Hdf5File::open(a, Hdf5File::Access::kRead);
-  const Hdf5File other = Hdf5File::open(b, Hdf5File::Access::kRead);
-  for (const TraceColumn& column : trace_columns()) {
-    if (column.level > TraceLevel::kVertex) continue;
-    const std::string path(column.path);
-    if (column.type == Hdf5Type::kText) {
-      EXPECT_EQ(one.read_text(path), other.read_text(path)) << path;
-    } else {
-      EXPECT_EQ(bytes_of(one, path), bytes_of(other, path)) << path;
-    }
-  }
-  for (const char* group : {"/", "/summary"}) {
-    for (const std::string& name : one.attributes(group))
-      EXPECT_EQ(one.attribute(group, name), other.attribute(group, name)) << group << " " << name;
-  }
-}
 
 class ImageCommand : public ::testing::Test {
  protected:
@@ -62,7 +32,7 @@ class ImageCommand : public ::testing::Test {
     return run;
   }
   void expect_same(const std::string& a, const std::string& b) const {
-    expect_same_traces(file(a + ".trace"), file(b + ".trace"));
+    expect_same_traces(file(a + ".trace"), file(b + ".trace"), TraceLevel::kVertex);
     EXPECT_TRUE(text_of(file(a + ".results")) == text_of(file(b + ".results")));
   }
   void compile_image() const {

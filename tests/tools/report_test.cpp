@@ -97,7 +97,7 @@ std::vector<std::uint64_t> numbers_of(std::string line) {
 }
 
 TEST(TextReport, RowsOfOperationsAddUpToTheDevice) {
-  const std::vector<std::string> lines = lines_of(superstep(kDigits).out);
+  const std::vector<std::string> lines = lines_of(superstep(kDigits, "COLUMNS=100").out);
   const auto named = [&](const std::string& name) {
     return std::ranges::find_if(lines, [&](const std::string& l) { return l.starts_with(name); });
   };
@@ -107,12 +107,12 @@ TEST(TextReport, RowsOfOperationsAddUpToTheDevice) {
   const std::uint64_t sync = numbers_of(*named("  Sync")).at(0);
   EXPECT_EQ(device, compute + exchange + sync);
   std::vector<std::uint64_t> sums(4);
-  auto row = named("Top 8 of 26 operations of models/digits_mlp/train_step.mlir") + 2;
+  auto row = named("Top 8 of ") + 2;
   for (int i = 0; i < 9; ++i, ++row) {
-    // The last row is `18 more`, the number of operations that are not shown.
+    // The last row begins with the number of operations that are not shown.
     std::vector<std::uint64_t> numbers = numbers_of(*row);
     if (i == 8) numbers.erase(numbers.begin());
-    ASSERT_EQ(numbers.size(), 4u) << *row;
+    ASSERT_GE(numbers.size(), 4u) << *row;
     EXPECT_EQ(numbers[0], numbers[1] + numbers[2] + numbers[3]) << *row;
     for (std::size_t c = 0; c < 4; ++c) sums[c] += numbers[c];
   }
@@ -144,8 +144,8 @@ TEST(TextReport, FitsTheColumnsThatThereAre) {
   const std::string narrow = superstep("report " + trace + " | cat").out;
   EXPECT_LE(widest(narrow), 80u);
   EXPECT_NE(narrow.find("  model.py:32"), std::string::npos) << narrow;
-  const ProgramRun wide = superstep("report " + trace, "COLUMNS=120");
-  EXPECT_LE(widest(wide.out), 120u);
+  const ProgramRun wide = superstep("report " + trace, "COLUMNS=250");
+  EXPECT_LE(widest(wide.out), 250u);
   EXPECT_NE(wide.out.find("  models/digits_mlp/model.py:32"), std::string::npos) << wide.out;
   EXPECT_LE(widest(superstep("compile models/digits_mlp/train_step.mlir -m small64").out), 80u);
 }
@@ -164,17 +164,18 @@ TEST(TextReport, OfAProgramThatDoesNotFitNamesItAndShowsNoCycles) {
 }
 
 TEST(TimeColumn, HasOneUnitAndNoZeroForWhatTookTime) {
-  const TimeColumn us(Cycles(4175), 1'325'000'000);
+  const TimeColumn us(3151);
   EXPECT_STREQ(us.unit(), "us");
-  EXPECT_EQ(us.text(Cycles(4175)), "3.151");
-  EXPECT_EQ(us.text(Cycles(45)), "0.034");
-  const TimeColumn ms(Cycles(40'000'000), 1'850'000'000);
+  EXPECT_EQ(us.text(3151), "3.151");
+  EXPECT_EQ(us.text(34), "0.034");
+  EXPECT_EQ(us.text(-34), "-0.034");
+  const TimeColumn ms(21'622'000);
   EXPECT_STREQ(ms.unit(), "ms");
-  EXPECT_EQ(ms.text(Cycles(40'000'000)), "21.622");
-  EXPECT_EQ(ms.text(Cycles(45)), "<0.001");
-  EXPECT_EQ(ms.text(Cycles(0)), "0.000");
-  EXPECT_STREQ(TimeColumn(Cycles(100), 1'000'000'000).unit(), "ns");
-  EXPECT_EQ(TimeColumn(Cycles(100), 0).text(Cycles(100)), "");
+  EXPECT_EQ(ms.text(21'622'000), "21.622");
+  EXPECT_EQ(ms.text(24), "<0.001");
+  EXPECT_EQ(ms.text(0), "0.000");
+  EXPECT_STREQ(TimeColumn(100).unit(), "ns");
+  EXPECT_DOUBLE_EQ(nanoseconds(4175, 1'325'000'000), 4175 / 1.325);
 }
 
 TEST(JsonReport, ShowsNamesThatAreNoUtf8) {

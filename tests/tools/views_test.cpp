@@ -7,6 +7,7 @@
 #include <set>
 
 #include "base/hdf5_file.h"
+#include "report/numbers.h"
 #include "report/report.h"
 #include "report/text_style.h"
 #include "report/text_table.h"
@@ -105,6 +106,108 @@ TEST_F(Views, SharesOfIssueAreInstructionsOfSuperstepsByTheirComputeCycles) {
   EXPECT_DOUBLE_EQ(issue["main"].get<double>(), (all("instructions") - aux) / cycles);
 }
 
+TEST_F(Views, OfOperationsHaveTheSharesInWhichTheirStepsIssue) {
+  const Hdf5File file = Hdf5File::open(trace(), Hdf5File::Access::kRead);
+  const auto of_steps = [&](const std::string& column) {
+    return file.read_all<std::uint64_t>("/summary/step/" + column, Hdf5Type::kU64);
+  };
+  const auto cycles = of_steps("compute_cycles_sum"), all = of_steps("instructions"),
+             aux = of_steps("aux_instructions"), amp = of_steps("amp_instructions");
+  const auto operation_of = file.read_all<std::uint32_t>("/program/step/operation", Hdf5Type::kU32);
+  const std::vector<std::string> names = file.read_text("/program/operation/name");
+  struct Issued {
+    double cycles = 0, main = 0, aux = 0, amp = 0;
+  };
+  std::map<std::string, Issued> expected;
+  for (std::size_t s = 0; s < cycles.size(); ++s) {
+    Issued& sums = expected[names.at(operation_of[s])];
+    sums.cycles += static_cast<double>(cycles[s]);
+    sums.main += static_cast<double>(all[s] - aux[s]);
+    sums.aux += static_cast<double>(aux[s]);
+    sums.amp += static_cast<double>(amp[s]);
+  }
+  const json table = tables("--view ops --top 0")[0];
+  const std::vector<double> main = column(table, "main"), auxiliary = column(table, "aux"),
+                            of_amp = column(table, "AMP");
+  double most = 0;
+  for (std::size_t i = 0; i < main.size(); ++i) {
+    const Issued& sums = expected.at(table["rows"][i][0]);
+    if (sums.cycles == 0) continue;
+    EXPECT_DOUBLE_EQ(main[i], sums.main / sums.cycles) << table["rows"][i];
+    EXPECT_DOUBLE_EQ(auxiliary[i], sums.aux / sums.cycles) << table["rows"][i];
+    EXPECT_DOUBLE_EQ(of_amp[i], sums.amp / sums.cycles) << table["rows"][i];
+    most = std::max(most, main[i]);
+  }
+  EXPECT_GT(most, 0);
+}
+
+TEST_F(Views, HaveTimesBesideTheirCycles) {
+  const auto text = [](const std::string& words) {
+    return superstep("report " + words, "COLUMNS=100").out;
+  };
+  for (const char* view :
+       {"ops", "steps", "supersteps", "tiles", "exchange", "host", "bounds", "bsp"})
+    EXPECT_NE(text(trace() + " --view " + view).find("time ("), std::string::npos) << view;
+  const std::string whole = text(trace());
+  EXPECT_NE(whole.find("time (", whole.find("operations of")), std::string::npos) << whole;
+  // Cycles of gc200 and small64 are of 1.325 GHz.
+  const std::string insights = text(trace() + " --view insights");
+  const json rows = tables("--view insights")[0]["rows"];
+  const auto known = std::ranges::find_if(rows, [](const json& row) { return !row[3].is_null(); });
+  ASSERT_NE(known, rows.end());
+  const Cycles cycles((*known)[3].get<std::uint64_t>());
+  EXPECT_NE(insights.find("cycles: " + grouped(cycles) + " ("), std::string::npos) << insights;
+}
+
+TEST_F(Views, OfOperationsAndTheReportCountTheSame) {
+  const std::size_t operations = tables("--view ops --top 0")[0]["rows"].size();
+  const std::string report = superstep("report " + trace()).out;
+  EXPECT_NE(report.find(" of " + std::to_string(operations) + " operations"), std::string::npos)
+      << report;
+}
+
+TEST_F(Views, OfCallsHaveNoPlaces) {
+  const auto text = [](const std::string& by) {
+    return superstep("report " + trace() + " --view ops --group-by " + by, "COLUMNS=300").out;
+  };
+  EXPECT_NE(text("operation").find("  place"), std::string::npos);
+  EXPECT_EQ(text("call").find("  place"), std::string::npos) << text("call");
+}
+
+TEST_F(Views, AndTheReportHaveTheSameInsightsFirst) {
+  const json rows = tables("--view insights")[0]["rows"];
+  const std::string report = superstep("report " + trace(), "COLUMNS=500").out;
+  ASSERT_FALSE(rows.empty());
+  for (std::size_t i = 0; i < std::min<std::size_t>(3, rows.size()); ++i)
+    EXPECT_NE(
+        report.find("  " + rows[i][0].get<std::string>() + ": " + rows[i][1].get<std::string>()),
+        std::string::npos)
+        << rows[i] << report;
+  const std::string more = "  " + std::to_string(rows.size() - 3) + " more\n";
+  EXPECT_EQ(report.ends_with(more), rows.size() > 3) << report;
+  // Also where a run has just ended.
+  const std::string again = (scratch_folder() / "again.h5").string();
+  const std::string run = superstep(
+                              "run models/linear_regression/train_step.mlir -m small64 --input "
+                              "models/linear_regression/train.h5 --repeat 3 --trace tile -q -o " +
+                                  again,
+                              "COLUMNS=500")
+                              .out;
+  EXPECT_NE(run.find(rows[0][1].get<std::string>()), std::string::npos) << run;
+}
+
+TEST_F(Views, OfSuperstepsKeepTheLongestWhateverTheirOrder) {
+  const json all = tables("--view supersteps --top 0")[0]["rows"];
+  for (const std::size_t top : {1u, 2u, 5u, 9u}) {
+    const json some = tables("--view supersteps --top " + std::to_string(top))[0]["rows"];
+    ASSERT_EQ(some.size(), std::min(top, all.size()));
+    for (std::size_t i = 0; i < some.size(); ++i) EXPECT_EQ(some[i], all[i]) << top;
+  }
+  const std::string text = superstep("report " + trace() + " --view supersteps --top 2").out;
+  EXPECT_NE(text.find(std::to_string(all.size() - 2) + " more (`--top 0`)."), std::string::npos)
+      << text;
+}
+
 TEST_F(Views, OfSuperstepsHaveTheNumbersOfTheTraceLongestFirst) {
   const json table = tables("--view supersteps --top 0")[0];
   const std::vector<double> number = column(table, "superstep"), cycles = column(table, "cycles");
@@ -180,6 +283,9 @@ TEST_F(Views, TilesAreSpreadAsTheirProfilesSay) {
     for (std::size_t t = 0; t < used; ++t) sums[t] += cycles[profile * used + t];
   EXPECT_EQ(column(views[0], "most")[0], static_cast<double>(std::ranges::max(sums)));
   EXPECT_EQ(column(views[0], "least")[0], static_cast<double>(std::ranges::min(sums)));
+  const std::uint64_t all = std::accumulate(sums.begin(), sums.end(), std::uint64_t{0});
+  EXPECT_DOUBLE_EQ(column(views[0], "mean")[0],
+                   static_cast<double>(all) / static_cast<double>(used));
   EXPECT_EQ(sum(column(views[1], "compute_then")),
             static_cast<double>(attribute("compute_cycles")));
 }
@@ -238,10 +344,10 @@ TEST(ViewText, CutsLongNamesInTheMiddleAndKeepsTheNumbers) {
                               {"% of all", ViewColumn::Form::kShare, "1"},
                               {"bar", ViewColumn::Form::kBar, "", 2}}};
   table.add("begin" + std::string(200, 'x') + "end", std::uint64_t{3 * 1024 * 1024},
-            std::uint64_t{1000}, 0.5, 0.5);
-  table.add(std::string("short"), std::uint64_t{512}, std::uint64_t{10}, 0.1, 0.1);
+            time_cell(1000, 1'000'000'000), 0.5, 0.5);
+  table.add(std::string("short"), std::uint64_t{512}, time_cell(10, 1'000'000'000), 0.1, 0.1);
   for (const std::size_t columns : {40u, 60u, 80u}) {
-    const std::string text = view_text(std::vector{table}, 1'000'000'000, {.columns = columns});
+    const std::string text = view_text(std::vector{table}, {.columns = columns});
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), columns) << line;
     EXPECT_NE(text.find("beginx"), std::string::npos) << text;
@@ -256,6 +362,37 @@ TEST(ViewText, CutsLongNamesInTheMiddleAndKeepsTheNumbers) {
   }
 }
 
+TEST(ViewText, LeavesOutColumnsWithoutACellAndSaysWhatTheOthersMean) {
+  ViewTable table{.columns = {{"name"},
+                              {"empty", ViewColumn::Form::kCount, "1", 0, "nothing"},
+                              {"n", ViewColumn::Form::kCount, "1", 0, "how many"}}};
+  table.add(std::string("a"), ViewCell(), std::uint64_t{12});
+  EXPECT_EQ(view_text(std::vector{table}, {}), "name   n\na     12\nN: how many.\n");
+}
+
+TEST(ViewText, ShowsPlacesWithTheirFoldersWhereThereIsRoom) {
+  ViewTable table{.columns = {{"name"}, {"place", ViewColumn::Form::kPlace, "", 1}}};
+  table.add("name of " + std::string(20, 'x'), "some/folder/of/model.py:" + std::string(20, '7'));
+  const auto text = [&](std::size_t columns) {
+    return view_text(std::vector{table}, {.columns = columns});
+  };
+  EXPECT_NE(text(80).find("  some/folder/of/model.py:77"), std::string::npos) << text(80);
+  EXPECT_NE(text(60).find("  model.py:77"), std::string::npos) << text(60);
+}
+
+TEST(ViewText, HasTimesInOneUnitAndTheirSigns) {
+  ViewTable table{.columns = {{"name"},
+                              {"before", ViewColumn::Form::kTime},
+                              {"moved", ViewColumn::Form::kMovedTime}}};
+  table.add(std::string("a"), time_cell(2'000'000, 1'000'000'000), -1e6);
+  table.add(std::string("b"), time_cell(1000, 1'000'000'000), 100.0);
+  EXPECT_EQ(view_text(std::vector{table}, {}),
+            "name  before (ms)  moved (ms)\n"
+            "a           2.000      -1.000\n"
+            "b           0.001     +<0.001\n");
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(time_cell(2, 0))) << "without a clock";
+}
+
 TEST(ViewText, ShowsControlCharactersOfNamesAsEscapes) {
   const std::string name = "a\x1b]0;title\x07\nb";
   ViewTable table{.title = name, .columns = {{"name"}}, .notes = {name}};
@@ -267,10 +404,34 @@ TEST(ViewText, ShowsControlCharactersOfNamesAsEscapes) {
   trace.steps[0].info.name = trace.steps[0].operation_name = name;
   trace.steps[0].count = trace.steps[0].runs = 1;
   trace.steps[0].compute = trace.totals.compute = trace.totals.cycles = Cycles(10);
-  for (const std::string& text : {view_text(std::vector{table}, 0, {}), text_report(trace, {})}) {
+  for (const std::string& text : {view_text(std::vector{table}, {}), text_report(trace, {})}) {
     EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
     EXPECT_EQ(text.find('\x07'), std::string::npos) << text;
     EXPECT_NE(text.find("a\\x1b]0;title\\x07\\nb"), std::string::npos) << text;
+  }
+}
+
+TEST(TextReport, BreaksWordsThatAreLongerThanALine) {
+  const std::string name(300, 'x');
+  TraceSummary trace;
+  trace.module = trace.machine_name = trace.trap = name;
+  trace.outcome = "trap";
+  trace.tiles_used = 1;
+  trace.tile_memory_bytes = 100;
+  trace.worst_tile_memory = {{name, 10}};
+  trace.events.emplace_back().text = name;
+  CompileEvent& choice = trace.plan_events.emplace_back();
+  choice.kind = CompileEvent::Kind::kNoAmp;
+  choice.operation = choice.reason = choice.advice = name;
+  trace.steps.emplace_back();
+  trace.steps[0].info.name = trace.steps[0].operation_name = name;
+  trace.steps[0].info.source.module.file = name;
+  trace.steps[0].count = trace.steps[0].runs = 1;
+  trace.steps[0].peak_cycles = 100;
+  trace.steps[0].compute = trace.totals.compute = trace.totals.cycles = Cycles(100);
+  for (const std::size_t columns : {40u, 80u}) {
+    std::istringstream lines(text_report(trace, {.columns = columns}));
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), columns) << line;
   }
 }
 
@@ -279,7 +440,7 @@ TEST(TextReport, SaysWhatTheCharactersOfItsBarMean) {
   trace.outcome = "ok";
   trace.totals.compute = trace.totals.cycles = Cycles(10);
   EXPECT_NE(text_report(trace, {}).find("Device    " + std::string(60, '#') +
-                                        "\n          # compute  = exchange  - sync  . host\n"),
+                                        "\n          # compute  = exchange  - sync\n"),
             std::string::npos);
 }
 
