@@ -119,9 +119,14 @@ def above(path, others, row=5):
 
 
 def attribute_above(name, others):
+    """With the steps that sum to it."""
+
     def damage(file):
-        attrs = file["summary"].attrs
-        attrs.modify(name, type(attrs[name])(sum(int(attrs[other]) for other in others.split()) + 1))
+        attrs, steps = file["summary"].attrs, file["summary/step"]
+        above = sum(int(attrs[other]) for other in others.split()) + 1
+        if name in steps:
+            steps[name][0] += np.uint64(above - int(attrs[name]))
+        attrs.modify(name, type(attrs[name])(above))
 
     return damage
 
@@ -134,16 +139,22 @@ def profile(file):
     return int(file["supersteps/compute_profile"][5])
 
 
+def first_vertices(file):
+    """Of the tile in each superstep of the row of tiles."""
+    vertices = file["vertices"]
+    supersteps = file["supersteps/superstep"][:][file["supersteps/compute_profile"][:] == profile(file)]
+    on_tile = vertices["tile"][:] == file["program/used_tile"][TILE]
+    return [int(np.flatnonzero(on_tile & (vertices["superstep"][:] == superstep))[0]) for superstep in supersteps]
+
+
 def add_everywhere(file, column, more):
     """To a tile of a row of tiles, with all that add up to it or that it adds up to."""
     file["profiles/compute"][column][profile(file), TILE] += more
-    tile = file["program/used_tile"][TILE]
     for s in np.flatnonzero(file["supersteps/compute_profile"][:] == profile(file)):
         file["supersteps"][column][s] += more
-        if "vertices/tile" in file:
-            vertices = file["vertices"]
-            here = (vertices["superstep"][:] == file["supersteps/superstep"][s]) & (vertices["tile"][:] == tile)
-            vertices[column][int(np.flatnonzero(here)[0])] += more
+    if "vertices/tile" in file:
+        for row in first_vertices(file):
+            file["vertices"][column][row] += more
 
 
 def above_on_tile(column, other):
@@ -166,19 +177,10 @@ def amp_above_aux_of_a_worker(file):
 
 
 def above_main_of_a_worker(column):
-    """Of the workers of a tile in a superstep one has more than its main instructions, others less."""
-
     def damage(file):
-        vertices = file["vertices"]
-        tile = (vertices["superstep"][:] == vertices["superstep"][0]) & (vertices["tile"][:] == vertices["tile"][0])
-        rows = np.flatnonzero(tile & (vertices[column][:] > 0))
-        more = int(vertices["instructions"][rows[0]]) - int(vertices["aux_instructions"][rows[0]]) - int(vertices[column][rows[0]]) + 1
-        vertices[column][rows[0]] += more
-        for row in rows[1:]:
-            less = min(more, int(vertices[column][row]))
-            vertices[column][row] -= less
-            more -= less
-        assert more == 0
+        rows, vertices = first_vertices(file), file["vertices"]
+        left = vertices["instructions"][rows] - vertices["aux_instructions"][rows] - vertices[column][rows]
+        add_everywhere(file, column, int(left.max()) + 1)
 
     return damage
 
@@ -202,7 +204,8 @@ def device_of_the_host(file):
     """A cycle of the host counts for the device, and for the host no longer."""
     attrs, steps = file["summary"].attrs, file["summary/step"]
     attrs.modify("device_cycles", np.uint64(attrs["device_cycles"] + 1))
-    attrs.modify("host_cycles", np.uint64(attrs["host_cycles"] - 1))
+    for name in ("host_cycles", "host_assumed_cycles"):
+        attrs.modify(name, np.uint64(attrs[name] - 1))
     steps["host_cycles"][0] -= 1
     steps["longest_cycles"][0] -= 1
 
@@ -235,6 +238,9 @@ def more_total(name):
     return attribute("summary", name, lambda old: old + 1)
 
 
+PARTS = ("exchange_cycles", "compute_cycles", "sync_cycles", "host_cycles")
+CLASSES = ("instructions", "aux_instructions", "amp_instructions")
+
 # What docs/trace.md says that holds: the level of a trace, a damage, where it is found, and what else cannot hold with it.
 INVARIANTS = {
     "each row of /program/step: bound_cycles ≤ predicted_cycles": ("tile", above("program/step/bound_cycles", "predicted_cycles"), "/program/step/bound_cycles[5] is "),
@@ -260,8 +266,8 @@ INVARIANTS = {
     "each row of /profiles/compute: branch_instructions ≤ main_instructions": ("tile", above_on_tile("branch_instructions", "main_instructions"), "/profiles/compute/branch_instructions[2] of tile 2 is "),
     "each row of /profiles/exchange: idle_cycles ≤ cycles": ("tile", element("profiles/exchange/idle_cycles", 2, 999), "/profiles/exchange/idle_cycles[2] of tile 0 is 999, more than cycles, "),
     "each row of /vertices: amp_instructions ≤ aux_instructions": ("vertex", in_unfinished(amp_above_aux_of_a_worker), "/vertices/amp_instructions["),
-    "each row of /vertices: load_instructions ≤ instructions - aux_instructions": ("vertex", above_main_of_a_worker("load_instructions"), "/vertices/load_instructions[0] is "),
-    "each row of /vertices: store_instructions ≤ instructions - aux_instructions": ("vertex", above_main_of_a_worker("store_instructions"), "/vertices/store_instructions[0] is "),
+    "each row of /vertices: load_instructions ≤ instructions - aux_instructions": ("vertex", above_main_of_a_worker("load_instructions"), "/vertices/load_instructions["),
+    "each row of /vertices: store_instructions ≤ instructions - aux_instructions": ("vertex", above_main_of_a_worker("store_instructions"), "/vertices/store_instructions["),
     "each row of /vertices: branch_instructions ≤ instructions - aux_instructions": ("vertex", above_main_of_a_worker("branch_instructions"), "/vertices/branch_instructions["),
     "each row of /host: packets ≤ bytes": ("superstep", above("host/packets", "bytes"), "/host/packets[5] is "),
     "each row of /summary/step: count ≤ runs": ("summary", above("summary/step/count", "runs"), "/summary/step/count[5] is "),
@@ -292,11 +298,11 @@ INVARIANTS = {
     "attributes of /summary: visit_end_cycles ≤ host_cycles": ("summary", attribute_above("visit_end_cycles", "host_cycles"), "visit_end_cycles of /summary is "),
     "attributes of /summary: aux_instructions ≤ instructions": ("summary", attribute_above("aux_instructions", "instructions"), "aux_instructions of /summary is "),
     "attributes of /summary: amp_instructions ≤ aux_instructions": ("summary", attribute_above("amp_instructions", "aux_instructions"), "amp_instructions of /summary is "),
-    **{f"attributes of /summary: {part}_cycles = sum of /summary/step/{part}_cycles": ("summary", more(f"summary/step/{part}_cycles", 3), f"{part}_cycles of /summary is ") for part in ("exchange", "compute", "sync", "host")},
+    **{f"attributes of /summary: {name} = sum of /summary/step/{name}": ("summary", more(f"summary/step/{name}", 3), f"{name} of /summary is ") for name in PARTS + CLASSES},
     # With them the sums of steps and of parts.
-    **{f"attributes of /summary: {part}_cycles = sum of /supersteps/{part}_cycles": ("superstep", more_total(f"{part}_cycles"), f"{part}_cycles of /summary is ", 2) for part in ("exchange", "compute", "sync", "host")},
-    **{f"attributes of /summary: {name} = sum of /supersteps/{name}": ("superstep", more_total(name), f"{name} of /summary is ")
-       for name in ("visit_begin_cycles", "visit_callback_cycles", "visit_end_cycles", "instructions", "aux_instructions", "amp_instructions", "host_bytes")},
+    **{f"attributes of /summary: {name} = sum of /supersteps/{name}": ("superstep", more_total(name), f"{name} of /summary is ", 2) for name in PARTS},
+    **{f"attributes of /summary: {name} = sum of /supersteps/{name}": ("superstep", more_total(name), f"{name} of /summary is ", 1) for name in CLASSES},
+    **{f"attributes of /summary: {name} = sum of /supersteps/{name}": ("superstep", more_total(name), f"{name} of /summary is ") for name in ("visit_begin_cycles", "visit_callback_cycles", "visit_end_cycles", "host_bytes")},
     "attributes of /summary: bytes_exchanged = sum of /supersteps/bytes_sent": ("superstep", more_total("bytes_exchanged"), "bytes_exchanged of /summary is "),
     "attributes of /summary: flops = sum of /supersteps/flops": ("superstep", flops_with_their_rate, "flops of /summary is "),
 }
@@ -332,7 +338,7 @@ DAMAGES = {  # and what is said of each
     "bytes of a category": (more("memory/bytes", 1), "/memory/max_live_bytes[1] is 2028, but the categories of the tile sum to 2029"),
     "tensors that are live": (more("memory/liveness/not_always_live_bytes", 3), "/memory/liveness/not_always_live_bytes[3] is "),
     "tensors that are always live": (element("memory/liveness/always_live_bytes", 3, 0), "/memory/liveness/always_live_bytes[3] is 0, but tensors that are always live take "),
-    "the life of a tensor": (element("program/variable/last_step", -1, 1), "but the tensors that are live take "),
+    "the life of a tensor": (element("program/variable/last_step", 6, 4), "/memory/liveness/not_always_live_bytes[5] is 864, but the tensors that are live take "),
     "the step of a peak": (element("memory/at_step", 1, 0), "the fullest tile in its at_step, "),
     "a peak": (element("memory/liveness/peak_tile_bytes", 3, 10**6), "more than the most that its peak_tile ever has in use, "),
     "a fullest tile": (element("memory/liveness/peak_tile", 1, 4), "/memory/liveness/peak_tile[1] is 4, but there are 4 tiles"),

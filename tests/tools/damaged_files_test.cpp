@@ -10,7 +10,7 @@ namespace superstep {
 namespace {
 
 /// With a sanitizer the process ends with its report, in place of a signal.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#ifdef SUPERSTEP_SANITIZED
 constexpr bool kHasSanitizer = true;
 #else
 constexpr bool kHasSanitizer = false;
