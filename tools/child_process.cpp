@@ -20,6 +20,8 @@ namespace {
 
 /// The process id of the copy, 0 in it.
 pid_t copy_process() {
+  // Where who started this process ignores the ends of children, there is none to wait for.
+  std::signal(SIGCHLD, SIG_DFL);
   const pid_t parent = getpid(), child = fork();
   if (child < 0) {
     throw HostLimit(

@@ -29,6 +29,11 @@ TEST(ChildProcess, ACrashOfWhoReadsAFileIsAProblemOfTheFile) {
   }
 }
 
+TEST(ChildProcess, IsWaitedForWhereEndsOfChildrenAreIgnored) {
+  std::signal(SIGCHLD, SIG_IGN);
+  EXPECT_THROW(rehearse("x.h5", ExitCode::kMalformed, [] { crash(SIGSEGV); }), UserError);
+}
+
 TEST(ChildProcess, WhatIsReadAndWhatIsThrownIsThatOfTheReader) {
   int reads = 0;
   EXPECT_EQ(read_behind_rehearsal("x.h5", [&] { return ++reads; }), 1) << "the copy's is its own";
