@@ -181,6 +181,27 @@ class Trace:
         path = [self.file.attrs["module"].decode(), *map(self.label, self.ancestors(step)), operation]
         return path if name == operation else [*path, name]
 
+    def sharing(self, step):
+        """The operations that share a step, with their weights."""
+        fused = self.file["program/fused"]
+        rows = np.flatnonzero(fused["step"][:] == step)
+        return texts(fused["name"][rows]), [int(cycles) for cycles in fused["cycles_alone"][rows]]
+
+    def stacks(self, frames, step, cycles):
+        """Of each operation that shares the step, with its part of the cycles."""
+        names, weights = self.sharing(step)
+        if not sum(weights):
+            return Counter({";".join(frames): cycles})
+        ends = [cycles * sum(weights[:n]) // sum(weights) for n in range(len(weights) + 1)]
+        stacks = Counter()
+        for name, begin, end in zip(names, ends, ends[1:]):
+            stacks[";".join([*frames, name])] += end - begin
+        return stacks
+
+
+def part_of(stack):
+    return next(frame for frame in reversed(stack.split(";")) if frame in PARTS)
+
 
 class Exports(unittest.TestCase):
     @classmethod
@@ -250,6 +271,9 @@ class Exports(unittest.TestCase):
                     above = [name for name in leaf.path[1:-1] if not name.startswith("trip ")]
                     operation = trace.operations[trace.operation[step]]
                     self.assertEqual(above, [*map(trace.label, trace.ancestors(step)), operation])
+                    names, weights = trace.sharing(step)
+                    shares = [f"{name} {100 * weight / sum(weights):.0f} %" for name, weight in zip(names, weights)]
+                    self.assertEqual(leaf.arguments.get("operations", ""), ", ".join(shares))
                 of_step = trace.file["summary/step"]
                 expected = sum(of_step[f"{part}_cycles"][:] for part in ("exchange", "compute", "host"))
                 self.assertEqual(cycles, Counter({step: int(n) for step, n in enumerate(expected) if n}))
@@ -434,8 +458,8 @@ class Exports(unittest.TestCase):
                 of_step = trace.file["summary/step"]
                 for step in range(len(trace.names)):
                     for part in PARTS:
-                        expected[";".join([*trace.path(step), part])] += int(of_step[f"{part}_cycles"][step])
-                    work[";".join(trace.path(step))] += int(of_step["compute_cycles_sum"][step])
+                        expected += trace.stacks([*trace.path(step), part], step, int(of_step[f"{part}_cycles"][step]))
+                    work += trace.stacks(trace.path(step), step, int(of_step["compute_cycles_sum"][step]))
                 self.assertEqual(self.folded(run), +expected)
                 self.assertEqual(sum(self.folded(run).values()), trace.total)
                 self.assertEqual(self.folded(run, "--weight", "work"), +work)
@@ -447,12 +471,14 @@ class Exports(unittest.TestCase):
             expected[part] = int(trace.column(f"{part}_cycles")[4:40].sum())
         found = Counter()
         for stack, cycles in stacks.items():
-            found[stack.rsplit(";", 1)[1]] += cycles
+            found[part_of(stack)] += cycles
         self.assertEqual(found, +expected)
-        moved = Counter()
+        of_step, moved = Counter(), Counter()
         for s in range(4, 40):
-            moved[";".join([*trace.path(trace.column("exchange_step")[s]), "exchange"])] += int(trace.column("exchange_cycles")[s])
-        self.assertEqual({s: c for s, c in stacks.items() if s.endswith(";exchange")}, dict(+moved))
+            of_step[trace.column("exchange_step")[s]] += int(trace.column("exchange_cycles")[s])
+        for step, cycles in of_step.items():
+            moved += trace.stacks([*trace.path(step), "exchange"], step, cycles)
+        self.assertEqual({s: c for s, c in stacks.items() if part_of(s) == "exchange"}, moved)
         self.assertIn("--trace superstep", self.refused("summary", "folded", "--window", "0:2"))
 
     def test_speedscope_has_the_stacks_with_their_places(self):
