@@ -21,11 +21,10 @@ std::string shares_text(std::span<const FusedOperation> operations) {
   const std::vector<Share> shares = shares_of(operations);
   std::string text;
   for (std::size_t i = 0; i < operations.size(); ++i) {
-    const double percent = shares.empty()
-                               ? 0
-                               : 100.0 * static_cast<double>(operations[i].cycles_alone) /
-                                     static_cast<double>(shares[i].whole);
-    text += fmt::format("{}{} {:.0f} %", text.empty() ? "" : ", ", operations[i].name, percent);
+    text += (text.empty() ? "" : ", ") + operations[i].name;
+    if (shares.empty()) continue;
+    text += fmt::format(" {:.0f} %", 100.0 * static_cast<double>(operations[i].cycles_alone) /
+                                         static_cast<double>(shares[i].whole));
   }
   return text;
 }

@@ -272,7 +272,7 @@ class Exports(unittest.TestCase):
                     operation = trace.operations[trace.operation[step]]
                     self.assertEqual(above, [*map(trace.label, trace.ancestors(step)), operation])
                     names, weights = trace.sharing(step)
-                    shares = [f"{name} {100 * weight / sum(weights):.0f} %" for name, weight in zip(names, weights)]
+                    shares = [f"{name} {100 * weight / sum(weights):.0f} %" for name, weight in zip(names, weights)] if sum(weights) else names
                     self.assertEqual(leaf.arguments.get("operations", ""), ", ".join(shares))
                 of_step = trace.file["summary/step"]
                 expected = sum(of_step[f"{part}_cycles"][:] for part in ("exchange", "compute", "host"))

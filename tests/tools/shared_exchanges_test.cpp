@@ -120,5 +120,11 @@ TEST(Shares, OfEveryNumberAddUpToIt) {
   EXPECT_TRUE(shares_of(std::vector<FusedOperation>{{"a", "", {}, 0}}).empty());
 }
 
+TEST(Shares, AreNamedWithTheirPercentWhereWeightsAreKnown) {
+  EXPECT_EQ(shares_text(std::vector<FusedOperation>{{"a", "", {}, 3}, {"b", "", {}, 1}}),
+            "a 75 %, b 25 %");
+  EXPECT_EQ(shares_text(std::vector<FusedOperation>{{"a", "", {}, 0}, {"b", "", {}, 0}}), "a, b");
+}
+
 }  // namespace
 }  // namespace superstep
