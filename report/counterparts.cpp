@@ -17,10 +17,13 @@
 namespace superstep {
 namespace {
 
-/// An operation of a program, and the groups that a report books it on, by `kStepGroupings`.
+/// What a report books an operation on, by `kStepGroupings`.
+using Groups = std::array<std::string, std::size(kStepGroupings)>;
+
+/// An operation of a program; twice where its words and its results are booked on different groups.
 struct Operation {
   std::string name, kind, type, python;
-  std::array<std::string, std::size(kStepGroupings)> groups;
+  Groups groups;
 };
 
 /// `dot_general.3.arrange` without its numbers, behind the opcode.
@@ -43,34 +46,45 @@ std::vector<Operation> program_of(const TraceSummary& trace) {
   std::map<std::string, std::string> types;
   for (const TensorInfo& tensor : trace.tensors) types.emplace(tensor.name, tensor.type.text());
   std::vector<Operation> program;
-  std::set<std::string> known;
+  std::set<std::pair<std::string, Groups>> known;
   for (const StepTotals& step : trace.steps) {
     std::vector<FusedOperation> operations = step.info.fused;
     if (operations.empty())
       operations = {{step.operation_name, step.info.operation, step.info.source, 1}};
     for (const FusedOperation& operation : operations) {
-      if (!known.insert(operation.name).second) continue;
-      const auto type = types.find(operation.name);
-      program.push_back({operation.name,
-                         kind_of(operation),
-                         type == types.end() ? "" : type->second,
-                         operation.source.python.text(),
-                         {}});
-      std::ranges::transform(kStepGroupings, program.back().groups.begin(),
+      Groups groups;
+      std::ranges::transform(kStepGroupings, groups.begin(),
                              [&](std::string_view by) { return group_of(step, operation, by); });
+      if (!known.emplace(operation.name, groups).second) continue;
+      const auto type = types.find(operation.name);
+      program.push_back({operation.name, kind_of(operation),
+                         type == types.end() ? "" : type->second, operation.source.python.text(),
+                         std::move(groups)});
     }
   }
   return program;
 }
 
+std::size_t names_in(const std::vector<Operation>& program) {
+  std::set<std::string_view> names;
+  for (const Operation& operation : program) names.insert(operation.name);
+  return names.size();
+}
+
 using Pairs = std::vector<std::pair<std::size_t, std::size_t>>;
 
 Pairs pairs_by_name(const std::vector<Operation>& before, const std::vector<Operation>& after) {
-  std::map<std::string_view, std::size_t> known;
-  for (std::size_t a = 0; a < before.size(); ++a) known.emplace(before[a].name, a);
+  // Of one name those that are booked on the same, before others.
+  using Key = std::pair<std::string_view, std::string_view>;
+  std::map<Key, std::size_t> known;
+  for (std::size_t a = 0; a < before.size(); ++a) {
+    known.emplace(Key(before[a].name, before[a].groups[0]), a);
+    known.emplace(Key(before[a].name, ""), a);
+  }
   Pairs pairs;
   for (std::size_t b = 0; b < after.size(); ++b) {
-    const auto found = known.find(after[b].name);
+    auto found = known.find(Key(after[b].name, after[b].groups[0]));
+    if (found == known.end()) found = known.find(Key(after[b].name, ""));
     if (found != known.end()) pairs.emplace_back(found->second, b);
   }
   return pairs;
@@ -150,8 +164,8 @@ Counterparts counterparts(const TraceSummary& before, const TraceSummary& after)
       !after.program_sha256.empty() && before.program_sha256 == after.program_sha256;
   Pairs pairs = out.is_same_program ? pairs_by_name(was, is) : pairs_by_order(was, is);
   if (!out.is_same_program) add_moved(was, is, pairs);
-  out.operations_before = was.size();
-  out.operations_after = is.size();
+  out.operations_before = names_in(was);
+  out.operations_after = names_in(is);
   for (const auto& [a, b] : pairs) out.operations.emplace(is[b].name, was[a].name);
   for (std::size_t by = 0; by < std::size(kStepGroupings); ++by)
     out.groups[kStepGroupings[by]] = one_to_one(
