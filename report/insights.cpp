@@ -485,12 +485,12 @@ const std::vector<InsightRule>& insight_rules() {
       {"uneven-workers",
        "more than 20 % of the time of workers, they wait for the busiest "
        "one of their tile",
-       find_workers},
+       find_workers, true},
       {"few-flops",
        "an operation with more than 10 % of device cycles, without the AMP, makes fewer than a "
        "quarter of the useful operations that an instruction on vectors makes in each slot of its "
        "workers",
-       find_scalars},
+       find_scalars, true},
       {"exchange-code", "code of exchanges takes more than 20 % of a tile", find_exchange_code},
       {"no_amp, slow_route, dropped_plan, small_product",
        "a choice of the compiler that costs time, in an operation that takes more than 10 % of "
@@ -503,9 +503,12 @@ const std::vector<InsightRule>& insight_rules() {
   return kRules;
 }
 
-std::vector<Insight> insights_of(const TraceSummary& trace, const TraceFile* file) {
+std::vector<Insight> insights_of(const TraceSummary& trace, const TraceFile* file,
+                                 std::uint64_t most_worker_runs) {
+  const bool has_too_many = file && file->rows(kVertices) > most_worker_runs;
   std::vector<Insight> insights;
-  for (const InsightRule& rule : insight_rules()) rule.find(trace, file, insights);
+  for (const InsightRule& rule : insight_rules())
+    if (!rule.reads_worker_runs || !has_too_many) rule.find(trace, file, insights);
   std::ranges::stable_sort(insights, std::ranges::greater{}, &Insight::cycles);
   return insights;
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,13 +26,16 @@ struct InsightRule {
   std::string_view name, meaning;
   /// `file` is that of the trace, or none of a run that has none open.
   void (*find)(const TraceSummary& trace, const TraceFile* file, std::vector<Insight>& insights);
+  bool reads_worker_runs = false;  ///< all of /vertices, a second for half a million
 };
 /// All, in the order of the documentation.
 [[nodiscard]] const std::vector<InsightRule>& insight_rules();
 
 /// What the rules find, most cycles first. Of a run without supersteps nothing but its memory.
-/// Some rules need, or say more with, the file of the trace and the tables of its level.
-[[nodiscard]] std::vector<Insight> insights_of(const TraceSummary& trace,
-                                               const TraceFile* file = nullptr);
+/// Some rules need, or say more with, the file of the trace and the tables of its level. Those that
+/// read worker runs are left out where there are more than `most_worker_runs`.
+[[nodiscard]] std::vector<Insight> insights_of(
+    const TraceSummary& trace, const TraceFile* file = nullptr,
+    std::uint64_t most_worker_runs = std::numeric_limits<std::uint64_t>::max());
 
 }  // namespace superstep

@@ -13,6 +13,7 @@
 #include "report/shares.h"
 #include "report/text_table.h"
 #include "report/view.h"
+#include "sim/trace/schema.h"
 
 namespace superstep {
 namespace {
@@ -130,12 +131,15 @@ std::string issue_text(const TraceSummary& t, std::size_t columns) {
 /// What is worth a look, but for what notes of the compiler say.
 std::string insights_text(const TraceSummary& t, const TextStyle& style, const TraceFile* file) {
   constexpr std::size_t kMost = 3, kIndent = 4, kBegin = 2;
-  std::vector<Insight> insights = insights_of(t, file);
+  // Half a second of reading.
+  constexpr std::uint64_t kMostWorkerRuns = 250'000;
+  const std::uint64_t worker_runs = file ? file->rows(kVertices) : 0;
+  std::vector<Insight> insights = insights_of(t, file, kMostWorkerRuns);
   std::erase_if(insights, [&](const Insight& insight) {
     return std::ranges::any_of(
         t.plan_events, [&](const CompileEvent& e) { return name_of(e.kind) == insight.rule; });
   });
-  if (insights.empty()) return {};
+  if (insights.empty() && worker_runs <= kMostWorkerRuns) return {};
   std::string out = heading(
       filled("Worth a look (all: superstep report --view insights)", 0, style.columns), style);
   for (std::size_t i = 0; i < std::min(kMost, insights.size()); ++i) {
@@ -146,6 +150,10 @@ std::string insights_text(const TraceSummary& t, const TextStyle& style, const T
   }
   if (insights.size() > kMost)
     out += fmt::format("{}{} more\n", std::string(kBegin, ' '), insights.size() - kMost);
+  if (worker_runs > kMostWorkerRuns)
+    out += std::string(kBegin, ' ') +
+           filled(fmt::format("not looked at here: the {} worker runs", grouped(worker_runs)),
+                  kIndent, style.columns, kBegin);
   return out;
 }
 
@@ -168,10 +176,10 @@ ViewTable parts_table(const TraceSummary& t) {
   const Cycles on_device = device(totals);
   ViewTable table{.columns = {{""},
                               {"cycles", Form::kCycles},
-                              {"time", Form::kTime},
-                              {"% total", Form::kShare},
+                              {"time", Form::kTime, "", 1},
+                              {"% total", Form::kShare, "", 2},
                               {"% device", Form::kShare},
-                              {"", Form::kText}}};
+                              {"", Form::kText, "", 3}}};
   const auto row = [&](const char* name, Cycles cycles, bool of_device, const std::string& note) {
     table.add(std::string(name), cycles.value(), time_cell(cycles, t.clock_hz),
               percent(cycles, totals.cycles) / 100,

@@ -119,7 +119,7 @@ ViewTable groups_table(const TraceSummary& trace, std::vector<OperationTotals> g
         cell_if(even != 0, static_cast<double>(group.tile_cycles) / even),
         issued(&IssueShares::amp), issued(&IssueShares::main), issued(&IssueShares::auxiliary),
         cell_if(group.runs != 0, group.runs), group.supersteps, group.flops,
-        cell_if(of_device != 0, static_cast<double>(group.flops) / of_device),
+        cell_if(of_device != 0 && group.flops != 0, static_cast<double>(group.flops) / of_device),
         group.source.python.file.empty() ? group.source.module.text() : group.source.python.text(),
         std::vector<double>{of_longest(group.compute), of_longest(group.exchange),
                             of_longest(group.sync)});

@@ -67,10 +67,10 @@ ViewTable spread(const Sums& sums) {
                               {"mean", Form::kReal, "1"},
                               {"95 %", Form::kCount, "1"},
                               {"most", Form::kCount, "1"},
-                              {"mean/most", Form::kShare, "1"},
+                              {"balance", Form::kShare, "1", 0, "mean over most"},
                               {"bar", Form::kBar, "", 1}}};
   constexpr std::pair<const char*, const char*> kRows[] = {
-      {"compute", "compute cycles"},   {"wait_cycles", "cycles waiting for the barrier"},
+      {"compute", "compute cycles"},   {"wait_cycles", "wait cycles"},
       {"exchange", "exchange cycles"}, {"instructions", "instructions"},
       {"sent_bytes", "bytes sent"},    {"received_bytes", "bytes received"}};
   for (const auto& [key, name] : kRows) {

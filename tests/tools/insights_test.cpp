@@ -114,6 +114,7 @@ class TraceOf {
     const ProgramRun run = superstep("run " + words + " -q -o " + path_.string());
     EXPECT_EQ(run.code, 0) << run.err;
   }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] std::vector<Insight> insights() const {
     const TraceFile file(path_);
     return insights_of(file.summary(), &file);
@@ -294,6 +295,23 @@ TEST(InsightsOfTraces, FindWorkersThatWaitForTheBusiestOneOfTheirTile) {
   const TraceOf all(even_program() + " --trace vertex");
   ASSERT_LT(workers_wait(all), 20);
   EXPECT_EQ(found(all.insights(), "uneven-workers"), nullptr);
+}
+
+TEST(InsightsOfTraces, OfManyWorkerRunsAreInTheirViewAndNotInTheReport) {
+  const TraceOf many(
+      "models/karate/train.mlir -m small64 --input models/karate/input.h5 --trace vertex");
+  const std::size_t runs = many.column("/vertices/cycles").size();
+  ASSERT_GT(runs, 250'000u);
+  ASSERT_NE(found(many.insights(), "few-flops"), nullptr);
+  const TraceFile file(many.path());
+  const auto has_rule = [&](std::uint64_t most_worker_runs) {
+    return found(insights_of(file.summary(), &file, most_worker_runs), "few-flops") != nullptr;
+  };
+  EXPECT_TRUE(has_rule(runs));
+  EXPECT_FALSE(has_rule(runs - 1));
+  const std::string report = superstep("report " + many.path().string()).out;
+  EXPECT_EQ(report.find("few-flops"), std::string::npos) << report;
+  EXPECT_NE(report.find("the " + grouped(runs) + " worker runs"), std::string::npos) << report;
 }
 
 /// One operation on as many elements of each of four tiles.
