@@ -137,7 +137,7 @@ std::vector<Case> cases() {
       {"report README.md", 7},
       {"trace info " + trace, 0},
       {"trace repair tests/sim/format_1.0.0.h5.part " + file_of("repaired.h5"), 0},
-      {"trace repair " + trace + " " + file_of("again.h5"), 0},
+      {"trace repair " + trace + " " + file_of("again.h5"), 2},
       {"trace ls " + trace, 0},
       {"trace ls tests/sim/format_1.0.0.h5.part", 0},
       {"trace validate " + trace, 0},

@@ -131,8 +131,12 @@ TEST_F(Views, OfOperationsHaveTheSharesInWhichTheirStepsIssue) {
                             of_amp = column(table, "AMP");
   double most = 0;
   for (std::size_t i = 0; i < main.size(); ++i) {
-    const Issued& sums = expected.at(table["rows"][i][0]);
-    if (sums.cycles == 0) continue;
+    // Those whose words only move in exchanges of others have no step of their own.
+    const Issued sums = expected[table["rows"][i][0]];
+    if (sums.cycles == 0) {
+      EXPECT_EQ(main[i] + auxiliary[i] + of_amp[i], 0) << table["rows"][i];
+      continue;
+    }
     EXPECT_DOUBLE_EQ(main[i], sums.main / sums.cycles) << table["rows"][i];
     EXPECT_DOUBLE_EQ(auxiliary[i], sums.aux / sums.cycles) << table["rows"][i];
     EXPECT_DOUBLE_EQ(of_amp[i], sums.amp / sums.cycles) << table["rows"][i];
