@@ -4,6 +4,7 @@ Each section of the guide names the address that it shows, such as `run.html#vie
 """
 
 import base64
+import os
 import re
 import subprocess
 import sys
@@ -21,9 +22,9 @@ def run_commands(program, folder):
     """Runs what the guide tells readers to run, in a folder with the models."""
     folder.mkdir(exist_ok=True)
     (folder / "models").symlink_to(Path("models").resolve())
-    for command in re.findall(r"^\$ superstep (.*(?:\\\n.*)*)$", GUIDE.read_text(), re.MULTILINE):
-        words = command.replace("\\\n", " ").split()
-        subprocess.run([Path(program).resolve(), *words], check=True, capture_output=True, cwd=folder)
+    path = os.pathsep.join([str(Path(program).resolve().parent), os.environ["PATH"]])
+    for command in re.findall(r"^\$ (.*(?:\\\n.*)*)$", GUIDE.read_text(), re.MULTILINE):
+        subprocess.run(command, shell=True, check=True, capture_output=True, cwd=folder, env=os.environ | {"PATH": path})
 
 
 def sections():
