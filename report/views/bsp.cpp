@@ -42,15 +42,15 @@ std::vector<ViewTable> bsp_view(const ViewInput& input) {
   ViewTable table{.name = "kinds",
                   .title = "Supersteps as w + g h + l",
                   .columns = {{"computes"},
-                              {"exchanges", Form::kText, "", 2},
-                              {"times", Form::kCount, "1", 3},
+                              {"exchanges", Form::kText, "", 3},
+                              {"times", Form::kCount, "1", 4},
                               {"w", Form::kReal, "cycle"},
-                              {"h bytes", Form::kReal, "B"},
+                              {"h bytes", Form::kReal, "B", 1},
                               {"w + g h + l", Form::kReal, "cycle"},
                               {"measured", Form::kReal, "cycle"},
-                              {"time", Form::kTime, "", 1, "that was measured"},
+                              {"time", Form::kTime, "", 2, "that was measured"},
                               {"beyond", Form::kShare, "1"},
-                              {"bar", Form::kBar, "", 4}}};
+                              {"bar", Form::kBar, "", 5}}};
   if (!machine) {
     table.notes.push_back("The trace does not say exchange.width and sync.internal_latency.");
     return {std::move(table)};

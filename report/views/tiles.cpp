@@ -62,13 +62,13 @@ ViewTable spread(const Sums& sums) {
   ViewTable table{.name = "spread",
                   .title = "How the whole run is spread over tiles with a program",
                   .columns = {{"of a tile"},
-                              {"least", Form::kCount, "1"},
-                              {"median", Form::kCount, "1"},
+                              {"least", Form::kCount, "1", 2},
+                              {"median", Form::kCount, "1", 1},
                               {"mean", Form::kReal, "1"},
-                              {"95 %", Form::kCount, "1"},
+                              {"95 %", Form::kCount, "1", 3},
                               {"most", Form::kCount, "1"},
                               {"balance", Form::kShare, "1", 0, "mean over most"},
-                              {"bar", Form::kBar, "", 1}}};
+                              {"bar", Form::kBar, "", 4}}};
   constexpr std::pair<const char*, const char*> kRows[] = {
       {"compute", "compute cycles"},   {"wait_cycles", "wait cycles"},
       {"exchange", "exchange cycles"}, {"instructions", "instructions"},

@@ -330,7 +330,7 @@ TEST_F(Views, KeepToTheColumnsThatThereAre) {
         trace() + " --view bsp", trace() + " --view insights", "diff " + trace() + " " + other,
         "diff " + trace() + " " + other + " --group-by source", other,
         other + " --view bounds --group-by python", other + " --view bounds"}) {
-    for (const std::size_t columns : {80u, 132u}) {
+    for (const std::size_t columns : {60u, 80u, 132u}) {
       const ProgramRun run = superstep("report " + view, "COLUMNS=" + std::to_string(columns));
       ASSERT_EQ(run.code, 0) << run.err;
       std::istringstream lines(run.out);
