@@ -16,6 +16,9 @@ import h5py
 import numpy as np
 
 
+COMPUTE = 0  # as a kind of /program/step
+
+
 class PageViews(PageCase):
     @classmethod
     def setUpClass(cls):
@@ -112,7 +115,7 @@ class PageViews(PageCase):
             for group, device in found.items():
                 self.assertLessEqual(abs(device - exact[group]), 3 * len(of_step))  # each part of a step is cut to whole cycles
 
-        step = next(iter(of_step))
+        step = next(step for step in of_step if steps["kind"][step] == COMPUTE)
         self.open("operations", operation=text(operations, "name", steps["operation"][step]))
         rows = [row for row in self.panel("operations", "Fused operations") if row["Step"] == text(steps, "name", step)]
         whole = sum(fused["cycles_alone"][i] for i in of_step[step])
@@ -398,8 +401,16 @@ class PageViews(PageCase):
     def test_the_roofline_has_arithmetic_and_exchanged_bytes_of_operations(self):
         operations, steps = self.file["program/operation"], self.file["program/step"]
         moved = collections.Counter()
+        fused, of_step = self.file["program/fused"], collections.defaultdict(list)
+        for step, operation, words in zip(fused["step"], fused["operation"], fused["cycles_alone"]):
+            of_step[int(step)].append((operation, int(words)))
         for step, times in collections.Counter(self.file["supersteps/exchange_step"][:]).items():
-            moved[operations["name"][steps["operation"][step]].decode()] += int(steps["exchange_bytes"][step]) * times
+            served = of_step[int(step)] or [(steps["operation"][step], 1)]
+            bytes, whole, before = int(steps["exchange_bytes"][step]) * times, sum(words for _, words in served), 0
+            for operation, words in served:
+                part = bytes * (before + words) // whole - bytes * before // whole
+                moved[operations["name"][operation].decode()] += part
+                before += words
         flops = {name.decode(): int(of_call) * int(LINEAR[-1]) for name, of_call in zip(operations["name"], operations["flops"]) if of_call}
         beside = {o["name"] for o in json.loads(self.file["summary/json"][0])["operations"] if not o["compute_cycles"] + o["exchange_cycles"] + o["sync_cycles"]}
         self.open("roofline")
