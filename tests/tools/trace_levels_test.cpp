@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <map>
 
 #include "base/files.h"
@@ -121,7 +122,7 @@ class FewerRuns : public Observer {
 
   [[nodiscard]] Watch watch() const override {
     Watch watch = of_trace_.watch();
-    watch.most_worker_runs = 30;
+    watch.most_worker_runs = 100;
     return watch;
   }
   void on_worker_run(TileId tile, const WorkerRun& run) override {
@@ -134,7 +135,7 @@ class FewerRuns : public Observer {
 };
 
 TEST(VertexLevel, ThatLeavesOutSuperstepsWithTooManyRunsIsValid) {
-  const char* const program = "models/linear_regression/train_step.mlir";
+  const char* const program = "models/kmeans/kmeans.mlir";
   const auto source = std::filesystem::path(SUPERSTEP_SOURCE_DIR) / program;
   const ProgramImage image =
       compile(import_stablehlo(read_text_file(source), program), load_machine("tiny4"));
@@ -152,6 +153,29 @@ TEST(VertexLevel, ThatLeavesOutSuperstepsWithTooManyRunsIsValid) {
   EXPECT_FALSE(vertices_of(path).empty());
   const ProgramRun valid = superstep("trace validate " + path.string());
   EXPECT_EQ(valid.code, 0) << valid.err;
+}
+
+TEST(Interruption, OfATileInASuperstepSaysTheStep) {
+  const std::string endless =
+      "func.func @main(%x: tensor<64xf32>) -> tensor<64xf32> {\n"
+      "  %0 = stablehlo.while(%y = %x) : tensor<64xf32> cond {\n"
+      "    %t = stablehlo.constant dense<true> : tensor<i1>\n"
+      "    stablehlo.return %t : tensor<i1>\n"
+      "  } do {\n"
+      "    %z = stablehlo.negate %y : tensor<64xf32>\n"
+      "    stablehlo.return %z : tensor<64xf32>\n"
+      "  }\n"
+      "  return %0 : tensor<64xf32>\n}\n";
+  const ProgramImage image =
+      compile(import_stablehlo(endless, "endless.mlir"), load_machine("tiny4"));
+  std::atomic<int> polls = 0;
+  RunOptions options;
+  options.interrupted = [&] { return ++polls > 1000; };
+  const RunResult result =
+      run_image(image, load_arguments(image.arguments, {"random:1"}, TensorFile{}), options);
+  EXPECT_TRUE(result.interrupted);
+  EXPECT_NE(result.place.find(", inside negate"), std::string::npos) << result.place;
+  EXPECT_NE(result.place.find("endless.mlir:6:"), std::string::npos) << result.place;
 }
 
 TEST(VertexLevel, NamesStepsThatRunTheCodelet) {
