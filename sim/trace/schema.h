@@ -182,10 +182,11 @@ inline constexpr auto kFusedOperations = fixed_table<FusedOperationRow>(
            member(&FusedOperationRow::source, &OpLocation::python, &SourceLocation::line), "1",
            "That line, 0 when unknown."}
         .since(9),
-    Column{"cycles_alone", &FusedOperationRow::cycles_alone, "cycle",
-           "Reports share the cycles of the step by it. Compute: what elements of its formula would "
-           "take in a vertex of their own, as many for each operation of the step. Exchange: the "
-           "words of 4 B that it writes for the operation, of which a port takes one a cycle."}
+    Column{
+        "cycles_alone", &FusedOperationRow::cycles_alone, "cycle",
+        "Reports share the cycles of the step by it. Compute: what elements of its formula would "
+        "take in a vertex of their own, as many for each operation of the step. Exchange: the "
+        "words of 4 B that it writes for the operation, of which a port takes one a cycle."}
         .since(9),
     Column{"operation", &FusedOperationRow::operation_number, "1",
            "Row of /program/operation that its share is booked on: of a compute step that of the "
