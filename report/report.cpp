@@ -38,7 +38,8 @@ std::vector<FusedOperation> operations_of(const StepTotals& step, std::string_vi
     if (known == operations.end()) {
       operations.push_back(fused);
     } else {
-      known->cycles_alone += fused.cycles_alone;
+      // Weights of a damaged file may be too many.
+      known->cycles_alone += std::min(fused.cycles_alone, UINT32_MAX - known->cycles_alone);
     }
   }
   return operations;
@@ -56,7 +57,10 @@ OperationTotals part_of(const StepTotals& step, const Share& share) {
           .exchange = cycles(step.exchange),
           .sync = cycles(step.sync),
           .host = cycles(step.host),
-          .exchange_bound = Cycles(moves ? part(step.count * step.info.bound_cycles) : 0),
+          .exchange_bound = Cycles(
+              moves ? share.of(std::min(step.count * step.info.bound_cycles, step.exchange.value()),
+                               step.exchange.value())
+                    : 0),
           .exchange_bytes = moves ? part(step.runs * step.info.exchange_bytes) : 0,
           .tile_cycles = part(step.tile_cycles),
           .peak_cycles = part(step.peak_cycles),

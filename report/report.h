@@ -23,7 +23,7 @@ struct OperationTotals {
   std::uint64_t supersteps = 0, flops = 0;
   std::uint64_t runs = 0;  ///< executions of the step that ran most often
   Cycles compute{}, exchange{}, sync{}, host{};
-  Cycles exchange_bound{};                         ///< words of the busiest port of each exchange
+  Cycles exchange_bound{};  ///< words of the busiest port of each exchange, no more than it took
   std::uint64_t exchange_bytes = 0;                ///< that exchanges write to tile memories
   std::uint64_t tile_cycles = 0, peak_cycles = 0;  ///< as StepTotals has them
   InstructionCounts instructions = {};             ///< likewise

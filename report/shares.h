@@ -15,12 +15,20 @@ struct Share {
 
   /// The part of a number; those of all parts add up to it.
   [[nodiscard]] std::uint64_t of(std::uint64_t number) const {
-    return until(number, end) - until(number, begin);
+    return scaled(number, end, whole) - scaled(number, begin, whole);
+  }
+
+  /// The same; where the number is no more than `outer`, no part of it is more than that of
+  /// `outer`.
+  [[nodiscard]] std::uint64_t of(std::uint64_t number, std::uint64_t outer) const {
+    if (number > outer || outer == 0) return of(number);
+    return scaled(number, scaled(outer, end, whole), outer) -
+           scaled(number, scaled(outer, begin, whole), outer);
   }
 
  private:
-  [[nodiscard]] std::uint64_t until(std::uint64_t number, std::uint64_t place) const {
-    return static_cast<std::uint64_t>(static_cast<__uint128_t>(number) * place / whole);
+  static std::uint64_t scaled(std::uint64_t number, std::uint64_t place, std::uint64_t of) {
+    return static_cast<std::uint64_t>(static_cast<__uint128_t>(number) * place / of);
   }
 };
 

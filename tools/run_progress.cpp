@@ -31,7 +31,8 @@ std::string text_of(const RunProgress& progress) {
       grouped(totals.supersteps), grouped(device), time.text(ns), time.unit(),
       share(totals.compute), share(totals.exchange), share(totals.sync));
   if (progress.quiet >= kQuiet) {
-    text += fmt::format("; no more of them for {} s", grouped(progress.quiet.count()));
+    text += fmt::format("; no more of them for {} s",
+                        grouped(static_cast<std::uint64_t>(progress.quiet.count())));
     if (!progress.operation.empty()) text += ", the last of " + progress.operation;
   }
   return text;

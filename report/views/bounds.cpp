@@ -75,8 +75,10 @@ std::vector<ViewTable> bounds_view(const ViewInput& input) {
   for (const OperationTotals& operation : operations_of(with_work_of_all_launches(input), by)) {
     if (!matches(input.options, operation.name) || operation.device().value() == 0) continue;
     const std::uint64_t tiles = std::max<std::uint64_t>(input.trace.tiles_used, 1);
-    const Cycles even((operation.tile_cycles + tiles / 2) / tiles);
-    const Cycles words = std::min(operation.exchange, operation.exchange_bound);
+    // Parts of tiles' cycles and of the critical tile's are rounded each for itself.
+    const Cycles even =
+        std::min(operation.compute, Cycles((operation.tile_cycles + tiles / 2) / tiles));
+    const Cycles words = operation.exchange_bound;
     rows.push_back({operation.name, operation.device(), even + words, operation.compute - even,
                     operation.exchange - words, operation.sync});
   }
