@@ -13,6 +13,7 @@
 #include <exception>
 #include <iterator>
 
+#include "base/failed_check.h"
 #include "base/output_file.h"
 
 namespace superstep {
@@ -40,7 +41,13 @@ ChildEnd end_of(int status) {
   return {.code = WEXITSTATUS(status)};
 }
 
+void exit_internal_if_checked(int) {
+  if (has_failed_check()) _exit(static_cast<int>(ExitCode::kInternal));
+}
+
 }  // namespace
+
+void tell_aborts_apart() { std::signal(SIGABRT, exit_internal_if_checked); }
 
 bool ChildEnd::is_crash() const {
   constexpr int kOfBroken[] = {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL};
@@ -49,8 +56,9 @@ bool ChildEnd::is_crash() const {
 
 Problem crash_problem(const std::string& file, int signal, std::string_view advice) {
   return {{file, 0, 0},
-          fmt::format("is damaged: the process that read it crashed ({}); {}", strsignal(signal),
-                      advice)};
+          fmt::format("is damaged: the process that read it crashed ({}); {}; if that crashes too, "
+                      "Superstep is at fault",
+                      strsignal(signal), advice)};
 }
 
 std::optional<ChildEnd> continue_in_child() {
@@ -61,6 +69,9 @@ std::optional<ChildEnd> continue_in_child() {
   pthread_sigmask(SIG_BLOCK, &signals, &before);
   const pid_t child = copy_process();
   if (child == 0) {
+    // A signal to the group of this process would reach the copy twice.
+    setpgid(0, 0);
+    std::signal(SIGTTOU, SIG_IGN);  // it writes to the terminal of another group
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return std::nullopt;
   }
@@ -69,11 +80,8 @@ std::optional<ChildEnd> continue_in_child() {
       pthread_sigmask(SIG_SETMASK, &before, nullptr);
       return end_of(status);
     }
-    siginfo_t sent{};
-    const int signal = sigwaitinfo(&signals, &sent);
-    // The terminal sends its signals to the copy as well.
-    const bool is_of_a_process = sent.si_code <= 0;
-    if (signal > 0 && signal != SIGCHLD && is_of_a_process) kill(child, signal);
+    const int signal = sigwaitinfo(&signals, nullptr);
+    if (signal > 0 && signal != SIGCHLD) kill(child, signal);
   }
 }
 
@@ -82,7 +90,7 @@ void rehearse(const std::filesystem::path& path, ExitCode code, const std::funct
   if (child == 0) {
     // What is locked here is not locked by the copy.
     close_range(STDERR_FILENO + 1, ~0U, 0);
-    std::signal(SIGABRT, SIG_DFL);
+    tell_aborts_apart();
     try {
       read();
     } catch (const std::exception&) {

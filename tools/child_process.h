@@ -25,9 +25,13 @@ struct ChildEnd {
 /// What a crash says of the file that was read; `advice` is what to do.
 [[nodiscard]] Problem crash_problem(const std::string& file, int signal, std::string_view advice);
 
+/// In a copy: a broken check of ours ends it as an internal error; what else aborts is the C
+/// library, where a damaged file broke the heap, and is a crash.
+void tell_aborts_apart();
+
 /// Copies this process. In the copy, which ends no later than this process, it gives nothing; here
-/// it waits for the end of the copy, and hands on the signals that other processes send to end this
-/// one. To be called while there is one thread. Throws HostLimit where the host gives no process.
+/// it waits for the end of the copy, which is a group of its own, and hands on the signals to end.
+/// To be called while there is one thread. Throws HostLimit where the host gives no process.
 [[nodiscard]] std::optional<ChildEnd> continue_in_child();
 
 /// Reads a file in a copy of this process: throws UserError with `code` when that crashes. What

@@ -13,7 +13,6 @@
 #include <optional>
 #include <system_error>
 
-#include "base/failed_check.h"
 #include "base/output_file.h"
 #include "tools/answer.h"
 #include "tools/child_process.h"
@@ -87,11 +86,6 @@ ExitCode dispatch(const std::vector<std::string>& words, Answer& answer) {
 
 /// A broken invariant aborts; to the shell it is the exit code of an internal error.
 void exit_internal(int) { std::_Exit(static_cast<int>(ExitCode::kInternal)); }
-
-/// What else aborts is the C library, where a damaged file broke the heap.
-void exit_internal_if_checked(int signal) {
-  if (has_failed_check()) exit_internal(signal);
-}
 
 /// Whose fault an exception is that none of ours throws. TBB has no type of its own for a host that
 /// gives it no thread.
@@ -210,7 +204,7 @@ ExitCode answer_words(const std::vector<std::string>& words) {
       remove_temporary_files();
       return finish(add_end(*end, *reader, words, answer), answer);
     }
-    std::signal(SIGABRT, exit_internal_if_checked);
+    tell_aborts_apart();
   }
   take_signals([&] {
     if (!answering.try_lock()) return;

@@ -78,11 +78,13 @@ function addedUp(rows) {
   }
   return [...sums.values()];
 }
-/// The name in A of a step or tensor of B: that of the operation that it begins with, and what follows; or its own where it is of none.
+/// The name in A of a step or tensor of B: that of the operation that it begins with, and what follows (of an exchange that operations share, how
+/// many more); or its own where it is of none.
 function nameBefore(kind, name) {
-  for (let end = name.length; end > 0; end = name.lastIndexOf(".", end - 1)) {
-    if (!runs[1].operationsAlone.has(name.slice(0, end))) continue;
-    const was = runs[1].counterpart(kind, name.slice(0, end));
+  const more = name.match(/ \+\d+$/)?.[0] ?? "", alone = name.slice(0, name.length - more.length);
+  for (let end = alone.length; end > 0; end = alone.lastIndexOf(".", end - 1)) {
+    if (!runs[1].operationsAlone.has(alone.slice(0, end))) continue;
+    const was = runs[1].counterpart(kind, alone.slice(0, end));
     return was === undefined ? undefined : was + name.slice(end);
   }
   return name;
