@@ -13,8 +13,7 @@ struct FusedOperation {
   std::string operation;  ///< StableHLO op name
   OpLocation source;
   /// What reports share the step by. Compute: what so many elements of its formula would take in a
-  /// vertex of their own. Exchange: the words that arrive for it, of which a port takes one a
-  /// cycle.
+  /// vertex of their own. Exchange: the words that arrive for it; a port takes one a cycle.
   std::uint32_t cycles_alone = 0;
 
   bool operator==(const FusedOperation&) const = default;
