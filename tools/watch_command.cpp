@@ -107,14 +107,17 @@ class Page {
  public:
   explicit Page(std::optional<std::string> path) : path_(std::move(path)) {}
 
-  void show(const TraceFile& trace, bool lasts) {
+  /// Whether there is one that is still to be written, later.
+  bool show(const TraceFile& trace, bool lasts) {
     const Clock::time_point begin = Clock::now();
-    if (!path_ || (lasts && begin < next_)) return;
+    if (!path_) return false;
+    if (lasts && begin < next_) return true;
     const auto again = lasts ? std::optional(kBetweenPages) : std::nullopt;
     shown_ = {page_document(trace)};
     replace_file(*path_, page_html(shown_, again));
     const Clock::time_point end = Clock::now();
     next_ = end + std::max<Clock::duration>(kBetweenPages, kPageShare * (end - begin));
+    return false;
   }
 
   /// The last one as it was, but that no browser waits for the next.
@@ -177,6 +180,7 @@ ExitCode watch_command(const Options& options, Answer& answer) {
   };
   bool lasts = is_running();
   const bool was_running = lasts;
+  bool is_page_due = false;
   while (lasts && !interrupt.asked()) {
     std::this_thread::sleep_for(kBetweenLooks);
     // Asked first: what its writer wrote last is then in what is read.
@@ -187,9 +191,9 @@ ExitCode watch_command(const Options& options, Answer& answer) {
     }
     try {
       const TraceFile trace(part);
-      const bool is_new = so_far.look(trace);
+      is_page_due |= so_far.look(trace);
       progress.show(text_of(so_far.progress(trace, since(written(part)))));
-      if (is_new) page.show(trace, true);
+      if (is_page_due) is_page_due = page.show(trace, true);
     } catch (const std::exception&) {
       // A run that begins or ends has no file that can be read yet, or none any more.
       if (!lasts && fs::exists(part)) throw;
@@ -207,7 +211,7 @@ ExitCode watch_command(const Options& options, Answer& answer) {
   const TraceFile trace(is_part ? part : path);
   const TraceSummary summary = trace.summary();
   report(summary, answer, TextStyle::of_output(), &trace);
-  page.show(trace, false);
+  (void)page.show(trace, false);
   if (is_part) {
     answer.add_problem(
         {{part.string(), 0, 0},
