@@ -479,21 +479,31 @@ TEST(Trace, SurvivesAKilledWriterUpToItsLastFlush) {
   }
 }
 
-TEST(Trace, SaysOnceThatSuperstepsHaveMoreWorkerRunsThanItKeeps) {
+/// The event of three supersteps, of which `tell` says that the last two have too much; `most` is
+/// what the writer asks for.
+TraceEvent event_of_limit(TraceLevel level, std::uint64_t Watch::*most, std::uint64_t expected,
+                          void (Observer::*tell)()) {
   const auto path = scratch_folder() / "many.h5";
-  TraceWriter writer(path, {.level = TraceLevel::kVertex}, two_steps(), {});
-  EXPECT_EQ(writer.observer()->watch().most_worker_runs, kMostWorkerRuns);
+  TraceWriter writer(path, {.level = level}, two_steps(), {});
+  EXPECT_EQ(writer.observer()->watch().*most, expected);
   for (std::uint64_t k = 0; k < 3; ++k) {
-    if (k > 0) writer.observer()->on_too_many_worker_runs();
+    if (k > 0) (writer.observer()->*tell)();
     std::vector<TilePhase> tiles;
     writer.on_superstep(superstep(k, tiles));
   }
   writer.finish({});
   const TraceSummary trace = read_trace(path);
-  ASSERT_EQ(trace.events.size(), 1U);
-  EXPECT_EQ(trace.events[0].kind, TraceEvent::Kind::kLimit);
-  EXPECT_EQ(trace.events[0].cycle, 100_cycles);
-  EXPECT_EQ(trace.events[0].text,
+  EXPECT_EQ(trace.events.size(), 1U);
+  const TraceEvent event = trace.events.empty() ? TraceEvent{} : trace.events[0];
+  EXPECT_EQ(event.kind, TraceEvent::Kind::kLimit);
+  EXPECT_EQ(event.cycle, 100_cycles);
+  return event;
+}
+
+TEST(Trace, SaysOnceThatSuperstepsHaveMoreWorkerRunsThanItKeeps) {
+  const TraceEvent event = event_of_limit(TraceLevel::kVertex, &Watch::most_worker_runs,
+                                          kMostWorkerRuns, &Observer::on_too_many_worker_runs);
+  EXPECT_EQ(event.text,
             "superstep 1 has more than 4194304 worker runs: none are kept, nor of others like it; "
             "--trace-tiles takes fewer tiles");
 }
@@ -522,21 +532,10 @@ TEST(Trace, KeepsASuperstepOfMoreRowsThanWaitForTheFile) {
 }
 
 TEST(Trace, SaysOnceThatSuperstepsHaveMoreInstructionsThanItKeeps) {
-  const auto path = scratch_folder() / "many.h5";
-  TraceWriter writer(path, {.level = TraceLevel::kInstruction}, two_steps(), {});
-  EXPECT_EQ(writer.observer()->watch().most_instructions, kMostInstructions);
-  for (std::uint64_t k = 0; k < 3; ++k) {
-    if (k > 0) writer.observer()->on_too_many_instructions();
-    std::vector<TilePhase> tiles;
-    writer.on_superstep(superstep(k, tiles));
-  }
-  writer.finish({});
-  const TraceSummary trace = read_trace(path);
-  ASSERT_EQ(trace.events.size(), 1U);
-  EXPECT_EQ(trace.events[0].kind, TraceEvent::Kind::kLimit);
-  EXPECT_EQ(trace.events[0].cycle, 100_cycles);
-  EXPECT_TRUE(trace.events[0].text.starts_with("superstep 1 has more than 4194304 instructions"))
-      << trace.events[0].text;
+  const TraceEvent event = event_of_limit(TraceLevel::kInstruction, &Watch::most_instructions,
+                                          kMostInstructions, &Observer::on_too_many_instructions);
+  EXPECT_TRUE(event.text.starts_with("superstep 1 has more than 4194304 instructions"))
+      << event.text;
 }
 
 TEST(Trace, AWriterThatIsKilledEarlyLeavesItsFirstSupersteps) {
