@@ -135,29 +135,29 @@ std::string issue_text(const TraceSummary& t, std::size_t columns) {
 /// What is worth a look, but for what notes of the compiler say.
 std::string insights_text(const TraceSummary& t, const TextStyle& style, const TraceFile* file) {
   constexpr std::size_t kMost = 3, kIndent = 4, kBegin = 2;
+  const std::string begin(kBegin, ' ');
   // Half a second of reading.
-  constexpr std::uint64_t kMostWorkerRuns = 250'000;
+  constexpr std::uint64_t kMostRunsRead = 250'000;
   const std::uint64_t worker_runs = file ? file->rows(kVertices) : 0;
-  std::vector<Insight> insights = insights_of(t, file, kMostWorkerRuns);
+  std::vector<Insight> insights = insights_of(t, file, kMostRunsRead);
   std::erase_if(insights, [&](const Insight& insight) {
     return std::ranges::any_of(
         t.plan_events, [&](const CompileEvent& e) { return name_of(e.kind) == insight.rule; });
   });
-  if (insights.empty() && worker_runs <= kMostWorkerRuns) return {};
+  if (insights.empty() && worker_runs <= kMostRunsRead) return {};
   std::string out = heading(
       filled("Worth a look (all: superstep report --view insights)", 0, style.columns), style);
   for (std::size_t i = 0; i < std::min(kMost, insights.size()); ++i) {
     const Insight& insight = insights[i];
-    out += std::string(kBegin, ' ') + filled(one_line(fmt::format("{}: {}; try: {}", insight.rule,
-                                                                  insight.found, insight.advice)),
-                                             kIndent, style.columns, kBegin);
+    out += begin + filled(one_line(fmt::format("{}: {}; try: {}", insight.rule, insight.found,
+                                               insight.advice)),
+                          kIndent, style.columns, kBegin);
   }
-  if (insights.size() > kMost)
-    out += fmt::format("{}{} more\n", std::string(kBegin, ' '), insights.size() - kMost);
-  if (worker_runs > kMostWorkerRuns)
-    out += std::string(kBegin, ' ') +
-           filled(fmt::format("not looked at here: the {} worker runs", grouped(worker_runs)),
-                  kIndent, style.columns, kBegin);
+  if (insights.size() > kMost) out += fmt::format("{}{} more\n", begin, insights.size() - kMost);
+  if (worker_runs > kMostRunsRead)
+    out +=
+        begin + filled(fmt::format("not looked at here: the {} worker runs", grouped(worker_runs)),
+                       kIndent, style.columns, kBegin);
   return out;
 }
 
