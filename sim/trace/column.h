@@ -6,7 +6,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <type_traits>
 
 #include "base/hdf5_file.h"
@@ -109,55 +108,69 @@ constexpr Hdf5Type hdf5_type_of() {
 }
 
 /// Columns that get their rows together: datasets of one group with the same axes. Of the first
-/// table along an axis alone the first column is the dimension scale of that axis.
-template <class Row, class... Gets>
+/// table along an axis alone the first column is the dimension scale of that axis. `Columns` is a
+/// function that calls another with all of them, which compilers take far less for than for a
+/// tuple.
+template <class Row, class Columns>
 struct TraceTable {
   using RowType = Row;
-  static constexpr std::size_t kColumns = sizeof...(Gets);
 
   std::string_view group, axes;             ///< axes: names, slowest first
   TraceLevel level = TraceLevel::kSummary;  ///< the lowest that has it
   bool grows = false;                       ///< the run adds rows
-  std::tuple<Column<Gets>...> columns;
+  Columns columns;
 
   /// Calls `visit` with each column, in file order.
   template <class Visit>
   constexpr void for_each_column(const Visit& visit) const {
-    std::apply([&](const auto&... column) { (visit(column), ...); }, columns);
+    columns([&](const auto&... column) { (visit(column), ...); });
+  }
+  [[nodiscard]] constexpr std::size_t size() const {
+    return columns([](const auto&... column) { return sizeof...(column); });
+  }
+  [[nodiscard]] constexpr const auto& first_column() const {
+    return columns([](const auto& first, const auto&...) -> const auto& { return first; });
   }
   [[nodiscard]] std::string path_of(std::string_view name) const {
     return (std::string(group) += '/') += name;
   }
 };
 
-/// Refuses, in a constant, a number without a unit and a text with one.
-template <class Row, class... Gets>
-constexpr TraceTable<Row, Gets...> checked(const TraceTable<Row, Gets...>& table) {
-  table.for_each_column([]<class Get>(const Column<Get>& column) {
-    const bool is_text = std::is_same_v<StoredType<Row, Get>, std::string>;
-    if (is_text != column.unit.empty()) throw "a number has a unit, a text none";
+/// Whether its numbers have units, and its texts none.
+template <class Row, class Columns>
+constexpr bool has_units(const TraceTable<Row, Columns>& table) {
+  bool found = true;
+  table.for_each_column([&]<class Get>(const Column<Get>& column) {
+    found &= std::is_same_v<StoredType<Row, Get>, std::string> == column.unit.empty();
   });
-  return table;
+  return found;
+}
+
+template <class Row, class... Gets>
+constexpr auto trace_table(std::string_view group, std::string_view axes, TraceLevel level,
+                           bool grows, Column<Gets>... columns) {
+  const auto all = [columns...](const auto& visit) -> decltype(auto) { return visit(columns...); };
+  return TraceTable<Row, std::remove_const_t<decltype(all)>>{group, axes, level, grows, all};
 }
 
 /// A table whose rows are known before the run, or after it.
 template <class Row, class... Gets>
 constexpr auto fixed_table(std::string_view group, std::string_view axes, TraceLevel level,
                            Column<Gets>... columns) {
-  return checked(TraceTable<Row, Gets...>{group, axes, level, false, {columns...}});
+  return trace_table<Row>(group, axes, level, false, columns...);
 }
 
 /// A table that gets rows while the run lasts.
 template <class Row, class... Gets>
 constexpr auto growing_table(std::string_view group, std::string_view axes, TraceLevel level,
                              Column<Gets>... columns) {
-  return checked(TraceTable<Row, Gets...>{group, axes, level, true, {columns...}});
+  return trace_table<Row>(group, axes, level, true, columns...);
 }
 
 /// Attributes of a group, as the columns of its one row.
 template <class Row, class... Gets>
 constexpr auto attributes_of(std::string_view group, Column<Gets>... columns) {
-  return checked(TraceTable<Row, Gets...>{group, "", TraceLevel::kSummary, false, {columns...}});
+  return trace_table<Row>(group, "", TraceLevel::kSummary, false, columns...);
 }
 
 /// One dataset of a trace, whatever the type of its rows.
@@ -176,8 +189,8 @@ struct TraceColumn {
 };
 
 /// The same column without the type of its row.
-template <class Row, class... Gets, class Get>
-TraceColumn erased(const TraceTable<Row, Gets...>& table, const Column<Get>& column) {
+template <class Row, class Columns, class Get>
+TraceColumn erased(const TraceTable<Row, Columns>& table, const Column<Get>& column) {
   return {table.path_of(column.name),
           hdf5_type_of<StoredType<Row, Get>>(),
           table.axes,

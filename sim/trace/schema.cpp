@@ -10,18 +10,20 @@ namespace {
 
 using enum TraceLevel;
 
-template <class... Tables>
-std::vector<TraceColumn> columns_of(const Tables&... tables) {
+template <const auto&... kTables>
+std::vector<TraceColumn> columns_of() {
+  static_assert((has_units(kTables) && ...), "a number has a unit, a text none");
   std::vector<TraceColumn> columns;
   const auto add = [&](const auto& table) {
     table.for_each_column([&](const auto& column) { columns.push_back(erased(table, column)); });
   };
-  (add(tables), ...);
+  (add(kTables), ...);
   return columns;
 }
 
-template <class... Tables>
-std::vector<TraceAttribute> attributes_in(const Tables&... tables) {
+template <const auto&... kTables>
+std::vector<TraceAttribute> attributes_in() {
+  static_assert((has_units(kTables) && ...), "a number has a unit, a text none");
   std::vector<TraceAttribute> attributes;
   const auto add = [&](const auto& table) {
     table.for_each_column([&](const auto& column) {
@@ -29,7 +31,7 @@ std::vector<TraceAttribute> attributes_in(const Tables&... tables) {
                             column.meaning, column.minor});
     });
   };
-  (add(tables), ...);
+  (add(kTables), ...);
   return attributes;
 }
 
@@ -50,18 +52,19 @@ constexpr TracePlot kPlots[] = {
 }  // namespace
 
 std::span<const TraceColumn> trace_columns() {
-  static const std::vector<TraceColumn> columns = columns_of(
-      kMachineText, kTilePlaces, kParameters, kOpcodes, kUsedTiles, kOperations, kSteps,
-      kFusedOperations, kComputeSets, kVertexTypes, kVariables, kCompileEvents, kStreams,
-      kMemoryCategories, kMemoryBytes, kTilePeaks, kLiveness, kExchanges, kMessages, kSupersteps,
-      kProfileNumbers, kLaunches, kComputeProfiles, kComputePhases, kExchangeProfiles,
-      kExchangePhases, kVertices, kInstructions, kTransfers, kEvents, kReport, kStepSums);
+  static const std::vector<TraceColumn> columns =
+      columns_of<kMachineText, kTilePlaces, kParameters, kOpcodes, kUsedTiles, kOperations, kSteps,
+                 kFusedOperations, kComputeSets, kVertexTypes, kVariables, kCompileEvents, kStreams,
+                 kMemoryCategories, kMemoryBytes, kTilePeaks, kLiveness, kExchanges, kMessages,
+                 kSupersteps, kProfileNumbers, kLaunches, kComputeProfiles, kComputePhases,
+                 kExchangeProfiles, kExchangePhases, kVertices, kInstructions, kTransfers, kEvents,
+                 kReport, kStepSums>();
   return columns;
 }
 
 std::span<const TraceAttribute> trace_attributes() {
   static const std::vector<TraceAttribute> attributes =
-      attributes_in(kRootAttributes, kSummaryAttributes);
+      attributes_in<kRootAttributes, kSummaryAttributes>();
   return attributes;
 }
 

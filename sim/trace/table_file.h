@@ -95,7 +95,7 @@ std::vector<typename Table::RowType> read_rows(const Hdf5File& file, const Table
 /// Reads a whole table of one axis.
 template <class Table>
 std::vector<typename Table::RowType> read_table(const Hdf5File& file, const Table& table) {
-  const std::uint64_t count = file.shape(table.path_of(std::get<0>(table.columns).name), 1)[0];
+  const std::uint64_t count = file.shape(table.path_of(table.first_column().name), 1)[0];
   table.for_each_column([&](const auto& column) {
     const std::string path = table.path_of(column.name);
     if (column.minor != 0 && !file.exists(path)) return;
@@ -179,7 +179,7 @@ class GrowingTable {
     }
   }
 
-  std::array<std::vector<std::byte>, Table::kColumns> pending_;
+  std::array<std::vector<std::byte>, kTable.size()> pending_;
   std::uint64_t rows_ = 0;
 };
 

@@ -37,7 +37,7 @@ class TraceFile {
   /// Whether the file has the columns of a table: those of its level, and of its version.
   template <class Table>
   [[nodiscard]] bool has(const Table& table) const {
-    return file_.exists(table.path_of(std::get<0>(table.columns).name));
+    return file_.exists(table.path_of(table.first_column().name));
   }
   /// Whole rows of the tables that grow along an axis; 0 of one that is not there.
   [[nodiscard]] std::uint64_t rows_along(std::string_view axis) const {

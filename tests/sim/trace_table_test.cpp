@@ -33,12 +33,10 @@ constexpr auto kStops = fixed_table<Stop>(
     Column{"twice", [](const Stop& s) { return 2 * s.waited.value(); }, "cycle", "Twice that."});
 
 /// The same with one more row.
-constexpr auto kLaterStops = std::apply(
-    [](const auto&... columns) {
-      return fixed_table<Stop>("/stop", "stop", TraceLevel::kSummary, columns...,
-                               Column{"retries", &Stop::retries, "1", "How often."}.since(9));
-    },
-    kStops.columns);
+constexpr auto kLaterStops = kStops.columns([](const auto&... columns) {
+  return fixed_table<Stop>("/stop", "stop", TraceLevel::kSummary, columns...,
+                           Column{"retries", &Stop::retries, "1", "How often."}.since(9));
+});
 
 constexpr auto kGrowing =
     growing_table<Stop>("/grows", "stop", TraceLevel::kSummary,
@@ -102,8 +100,10 @@ TEST(TraceTable, AColumnThatTheFormatGotLaterMayBeMissingAndNoOther) {
   EXPECT_EQ(stops[2].retries, Stop{}.retries);
 
   Hdf5File cut = created("cut.h5");
-  write_text(cut, erased(kStops, std::get<5>(kStops.columns)), {"a"});
-  make_dataset(cut, erased(kStops, std::get<0>(kStops.columns)), {1});
+  kStops.for_each_column([&](const auto& column) {
+    if (column.name == "reason") write_text(cut, erased(kStops, column), {"a"});
+    if (column.name == "stop") make_dataset(cut, erased(kStops, column), {1});
+  });
   const Hdf5File damaged = reopened(cut, "cut.h5");
   EXPECT_THROW((void)read_table(damaged, kStops), std::runtime_error);
 }
@@ -132,9 +132,9 @@ TEST(TraceTable, ColumnsOfUnequalLengthAreRefused) {
 
 TEST(TraceTable, RowsThatAreAddedNowAndThenFollowOneAnother) {
   Hdf5File out = created("grows.h5");
-  std::apply([&](const auto&... c) { (make_dataset(out, erased(kGrowing, c), {0}), ...); },
-             kGrowing.columns);
-  make_dataset(out, erased(kTilesOfStop, std::get<0>(kTilesOfStop.columns)), {0, 3});
+  kGrowing.for_each_column(
+      [&](const auto& column) { make_dataset(out, erased(kGrowing, column), {0}); });
+  make_dataset(out, erased(kTilesOfStop, kTilesOfStop.first_column()), {0, 3});
   GrowingTable<kGrowing> table;
   GrowingTable<kTilesOfStop> tiles;
   table.add(kThree[0]);
