@@ -250,7 +250,8 @@ std::string worst_tile_text(const TraceSummary& t, std::size_t columns) {
 /// The operations that took most; the last row has the rest, so that columns add up.
 std::string top_text(const TraceSummary& t, const TextStyle& style, const TraceFile* file) {
   constexpr std::size_t kMost = 8;
-  const std::vector<OperationTotals> operations = operations_of(t);
+  std::vector<OperationTotals> operations = operations_of(t);
+  std::erase_if(operations, [](const OperationTotals& o) { return o.device().value() == 0; });
   if (operations.empty()) return {};
   ViewTable table = operations_table(t, {.top = kMost});
   if (operations.size() > kMost)

@@ -64,11 +64,12 @@ std::set<std::size_t> longest_steps(const ViewInput& input, std::vector<std::siz
   return longest;
 }
 
-/// Groups that match, as many as the options say, and the sum of the others.
+/// Groups that take device cycles and match, as many as the options say, and the sum of the others.
 ViewTable groups_table(const TraceSummary& trace, std::vector<OperationTotals> groups,
                        const ViewOptions& options) {
-  std::erase_if(groups,
-                [&](const OperationTotals& group) { return !matches(options, group.name); });
+  std::erase_if(groups, [&](const OperationTotals& group) {
+    return group.device().value() == 0 || !matches(options, group.name);
+  });
   const RunTotals& totals = trace.totals;
   const double device =
       static_cast<double>((totals.compute + totals.exchange + totals.sync).value());

@@ -47,12 +47,17 @@ std::vector<OpcodeRow> opcode_rows() {
   return rows;
 }
 
-/// The operation that a step does work of: `dot_general.3` of step `dot_general.3.arrange` or
-/// `dot_general.3 +2`.
+/// The operation that a step does work of. Its name ends with its number, if it has one; behind it
+/// are words that say which part of it a step is: `dot_general.3` of `dot_general.3.arrange`, of
+/// `dot_general.3.partials.fill` and of `dot_general.3 +2`, `arg2` of `arg2.arrange`.
 std::string operation_name(const std::string& step) {
-  const std::string first = step.substr(0, step.find(' '));
-  const std::size_t dot = first.find('.');
-  return dot == std::string::npos ? first : first.substr(0, first.find('.', dot + 1));
+  std::string name = step.substr(0, step.find(' '));
+  for (std::size_t dot = name.rfind('.'); dot != std::string::npos && dot != 0;
+       dot = name.rfind('.')) {
+    if (name.find_first_not_of("0123456789", dot + 1) == std::string::npos) break;
+    name.erase(dot);
+  }
+  return name;
 }
 
 std::vector<OperationRow> operation_rows(const ProgramInfo& info,

@@ -193,6 +193,31 @@ TEST_F(Views, OfOperationsAndTheReportCountTheSame) {
       << report;
 }
 
+TEST_F(Views, OfOperationsHaveOneRowForEachThatTakesCycles) {
+  const ProgramRun run = superstep(
+      "run models/quickstart/affine.mlir -m tiny4 --input models/quickstart/affine_input.h5 "
+      "--json");
+  const json report = json::parse(run.out);
+  std::set<std::string> names;
+  for (const json& operation : report["operations"]) names.insert(operation["name"]);
+  // `arg2.arrange` is a step of arg2.
+  EXPECT_EQ(names, (std::set<std::string>{"host", "dot_general.3", "add.4", "control", "arg2"}));
+}
+
+TEST(OperationsTable, LeavesOutThoseWithoutDeviceCycles) {
+  TraceSummary trace;
+  for (const char* name : {"a", "b", "c"}) {
+    StepTotals& step = trace.steps.emplace_back();
+    step.info.name = step.operation_name = name;
+    step.count = step.runs = 1;
+    step.compute = Cycles(step.info.name == "b" ? 0 : 10);
+  }
+  const ViewTable table = operations_table(trace, {.top = 1});
+  ASSERT_EQ(table.rows.size(), 2);
+  EXPECT_EQ(std::get<std::string>(table.rows[0][0]), "a");
+  EXPECT_EQ(std::get<std::string>(table.rows[1][0]), "1 more");
+}
+
 TEST_F(Views, OfCallsHaveNoPlaces) {
   const auto text = [](const std::string& by) {
     return superstep("report " + trace() + " --view ops --group-by " + by, "COLUMNS=300").out;
