@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include "base/text.h"
 #include "report/insights.h"
 #include "report/numbers.h"
 #include "report/plan_events.h"
-#include "report/shares.h"
 #include "report/text_table.h"
 #include "report/view.h"
 #include "sim/trace/schema.h"
@@ -25,49 +25,6 @@ double percent(Cycles part, Cycles whole) {
 }
 
 Cycles device(const RunTotals& totals) { return totals.exchange + totals.compute + totals.sync; }
-
-/// The operations that a step is booked on, one of each group.
-std::vector<FusedOperation> operations_of(const StepTotals& step, std::string_view by) {
-  if (shares_of(step.info.fused).empty())
-    return {{step.operation_name, step.info.operation, step.info.source, 1}};
-  std::vector<FusedOperation> operations;
-  for (const FusedOperation& fused : step.info.fused) {
-    const auto known =
-        std::ranges::find(operations, group_of(step, fused, by),
-                          [&](const FusedOperation& other) { return group_of(step, other, by); });
-    if (known == operations.end()) {
-      operations.push_back(fused);
-    } else {
-      // Weights of a damaged file may be too many.
-      known->cycles_alone += std::min(fused.cycles_alone, UINT32_MAX - known->cycles_alone);
-    }
-  }
-  return operations;
-}
-
-/// What a part of a step took; parts of one step add up to it, but that each has its supersteps and
-/// runs.
-OperationTotals part_of(const StepTotals& step, const Share& share) {
-  const auto part = [&](std::uint64_t number) { return share.of(number); };
-  const auto cycles = [&](Cycles number) { return Cycles(part(number.value())); };
-  const bool moves = step.info.kind == StepInfo::Kind::kExchange;
-  return {.supersteps = step.count,
-          .flops = part(step.runs * step.info.flops),
-          .compute = cycles(step.compute),
-          .exchange = cycles(step.exchange),
-          .sync = cycles(step.sync),
-          .host = cycles(step.host),
-          .exchange_bound = Cycles(
-              moves ? share.of(std::min(step.count * step.info.bound_cycles, step.exchange.value()),
-                               step.exchange.value())
-                    : 0),
-          .exchange_bytes = moves ? part(step.runs * step.info.exchange_bytes) : 0,
-          .tile_cycles = part(step.tile_cycles),
-          .peak_cycles = part(step.peak_cycles),
-          .instructions = {.all = part(step.instructions.all),
-                           .aux = part(step.instructions.aux),
-                           .amp = part(step.instructions.amp)}};
-}
 
 /// A line with a label in front, and those that it goes on in.
 std::string remark(std::string_view label, const std::string& text, std::size_t columns) {
@@ -274,15 +231,44 @@ std::string group_of(const StepTotals& step, const FusedOperation& operation, st
   return step.info.fused.empty() ? step.operation_name : operation_of(step.info, operation);
 }
 
+std::vector<StepPart> parts_of(const StepTotals& step) {
+  const std::vector<FusedOperation>& served = step.info.fused;
+  const std::vector<Share> shares = shares_of(served);
+  if (shares.empty())
+    return {{{step.operation_name, step.info.operation, step.info.source, 1}, Share{}}};
+  std::vector<StepPart> parts;
+  for (std::size_t i = 0; i < served.size(); ++i) parts.push_back({served[i], shares[i]});
+  return parts;
+}
+
+OperationTotals taken_by(const Share& share, const StepTotals& step) {
+  const auto part = [&](std::uint64_t number) { return share.of(number); };
+  const auto cycles = [&](Cycles number) { return Cycles(part(number.value())); };
+  const bool moves = step.info.kind == StepInfo::Kind::kExchange;
+  return {.flops = part(step.runs * step.info.flops),
+          .compute = cycles(step.compute),
+          .exchange = cycles(step.exchange),
+          .sync = cycles(step.sync),
+          .host = cycles(step.host),
+          .exchange_bound = Cycles(
+              moves ? share.of(std::min(step.count * step.info.bound_cycles, step.exchange.value()),
+                               step.exchange.value())
+                    : 0),
+          .exchange_bytes = moves ? part(step.runs * step.info.exchange_bytes) : 0,
+          .tile_cycles = part(step.tile_cycles),
+          .peak_cycles = part(step.peak_cycles),
+          .instructions = {.all = part(step.instructions.all),
+                           .aux = part(step.instructions.aux),
+                           .amp = part(step.instructions.amp)}};
+}
+
 std::vector<OperationTotals> operations_of(const TraceSummary& trace, std::string_view by) {
   std::vector<OperationTotals> operations;
   std::map<std::string, std::size_t> known;
   for (const StepTotals& step : trace.steps) {
     if (step.count == 0) continue;
-    const std::vector<FusedOperation> computed = operations_of(step, by);
-    const std::vector<Share> shares = shares_of(computed);
-    for (std::size_t i = 0; i < computed.size(); ++i) {
-      const FusedOperation& operation = computed[i];
+    std::set<std::size_t> of_step;
+    for (const auto& [operation, share] : parts_of(step)) {
       const auto [it, fresh] = known.emplace(group_of(step, operation, by), operations.size());
       if (fresh) operations.push_back({.name = it->first});
       OperationTotals& sums = operations[it->second];
@@ -291,7 +277,9 @@ std::vector<OperationTotals> operations_of(const TraceSummary& trace, std::strin
         sums.opcode = is_of_step ? step.info.operation : operation.operation;
         sums.source = is_of_step ? step.info.source : operation.source;
       }
-      add(sums, part_of(step, shares[i]));
+      add(sums, taken_by(share, step));
+      if (!of_step.insert(it->second).second) continue;
+      sums.supersteps += step.count;
       sums.runs = std::max(sums.runs, step.runs);
     }
   }

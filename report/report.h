@@ -9,6 +9,7 @@
 
 #include "isa/program_image.h"
 #include "report/answer_field.h"
+#include "report/shares.h"
 #include "report/text_style.h"
 #include "sim/trace/trace.h"
 #include "sim/trace/trace_file.h"
@@ -38,6 +39,16 @@ inline constexpr std::string_view kStepGroupings[] = {"operation", "opcode", "py
 /// The group that one of the operations that a step serves is booked on.
 [[nodiscard]] std::string group_of(const StepTotals& step, const FusedOperation& operation,
                                    std::string_view by);
+/// One of the operations that a step serves, and its share of the step.
+struct StepPart {
+  FusedOperation operation;
+  Share share;
+};
+/// The whole step is a part where it serves one operation or no weights are known.
+[[nodiscard]] std::vector<StepPart> parts_of(const StepTotals& step);
+/// What a share of a step took, without supersteps and runs; all parts of a step add up to it, and
+/// so do all groups of parts.
+[[nodiscard]] OperationTotals taken_by(const Share& share, const StepTotals& step);
 /// The operations of a run, or the groups of another of `kStepGroupings`; most device cycles first
 /// and equal ones by name.
 [[nodiscard]] std::vector<OperationTotals> operations_of(const TraceSummary& trace,

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 
 #include "base/error.h"
 #include "report/report.h"
@@ -12,16 +13,18 @@ namespace {
 
 using Form = ViewColumn::Form;
 
-/// The same run, with what all tiles compute in a superstep booked on every step that its critical
-/// tile launches in it, by their cycles, and not on the first alone. A tile's wait for the barrier
-/// is no longer than the critical tile's compute cycles: before them it waits for the exchange.
-TraceSummary with_work_of_all_launches(const ViewInput& input) {
-  TraceSummary trace = input.trace;
-  for (StepTotals& step : trace.steps) step.tile_cycles = 0;
+/// The compute cycles of each step if tiles had the same to do. What all tiles compute in a
+/// superstep is booked on every step that its critical tile launches in it, by their cycles. A
+/// tile's wait for the barrier is no longer than the critical tile's compute cycles: before them it
+/// waits for the exchange.
+std::vector<Cycles> even_cycles(const ViewInput& input) {
+  const std::vector<StepTotals>& steps = input.trace.steps;
+  const std::uint64_t tiles = std::max<std::uint64_t>(input.trace.tiles_used, 1);
+  std::vector<std::uint64_t> tile_cycles(steps.size());
   input.file.for_each_superstep(
       0, input.file.rows(kSupersteps), [&](const SuperstepInFile& superstep) {
         const SuperstepRow& row = superstep.row;
-        const std::uint64_t all = row.compute.value(), tiles = trace.tiles_used;
+        const std::uint64_t all = row.compute.value();
         const std::uint64_t most = row.compute_max * tiles;
         const std::uint64_t lost = most - std::min(most, row.compute_sum);
         const std::uint64_t work = all * tiles - std::min(all * tiles, lost);
@@ -30,13 +33,54 @@ TraceSummary with_work_of_all_launches(const ViewInput& input) {
           return static_cast<std::uint64_t>(static_cast<__uint128_t>(work) * launched / all);
         };
         for (const LaunchRow& launch : superstep.launches) {
-          if (launch.cycles == 0 || launch.step >= trace.steps.size()) continue;
+          if (launch.cycles == 0 || launch.step >= steps.size()) continue;
           const std::uint64_t before = until_here();
           launched += launch.cycles;
-          trace.steps[launch.step].tile_cycles += until_here() - before;
+          tile_cycles[launch.step] += until_here() - before;
         }
       });
-  return trace;
+  std::vector<Cycles> even;
+  for (std::size_t s = 0; s < steps.size(); ++s)
+    even.push_back(std::min(steps[s].compute, Cycles((tile_cycles[s] + tiles / 2) / tiles)));
+  return even;
+}
+
+/// What a group of operations took, and of it what was lost.
+struct Row {
+  std::string name;
+  Cycles cycles{}, bound{}, imbalance{}, schedule{}, barriers{};
+
+  [[nodiscard]] Cycles lost() const { return imbalance + schedule + barriers; }
+};
+
+/// Groups that took device cycles, those that lost most first. Each part of a step is rounded once,
+/// so that sums are the same by all groupings.
+std::vector<Row> rows_by(const ViewInput& input) {
+  const std::vector<Cycles> even = even_cycles(input);
+  std::map<std::string, Row> by_name;
+  for (std::size_t s = 0; s < even.size(); ++s) {
+    const StepTotals& step = input.trace.steps[s];
+    for (const auto& [operation, share] : parts_of(step)) {
+      const OperationTotals taken = taken_by(share, step);
+      if (taken.device().value() == 0) continue;
+      const std::string name = group_of(step, operation, input.options.group_by);
+      if (!matches(input.options, name)) continue;
+      const Cycles of_even(share.of(even[s].value(), step.compute.value()));
+      const Cycles words = taken.exchange_bound;
+      Row& row = by_name.try_emplace(name, Row{.name = name}).first->second;
+      row.cycles += taken.device();
+      row.bound += of_even + words;
+      row.imbalance += taken.compute - of_even;
+      row.schedule += taken.exchange - words;
+      row.barriers += taken.sync;
+    }
+  }
+  std::vector<Row> rows;
+  for (auto& [name, row] : by_name) rows.push_back(std::move(row));
+  std::ranges::stable_sort(rows, [](const Row& a, const Row& b) {
+    return a.lost() != b.lost() ? a.lost() > b.lost() : a.cycles > b.cycles;
+  });
+  return rows;
 }
 
 }  // namespace
@@ -65,24 +109,7 @@ std::vector<ViewTable> bounds_view(const ViewInput& input) {
     note_no_supersteps(table);
     return {std::move(table)};
   }
-  struct Row {
-    std::string name;
-    Cycles cycles{}, bound{}, imbalance{}, schedule{}, barriers{};
-
-    [[nodiscard]] Cycles lost() const { return imbalance + schedule + barriers; }
-  };
-  std::vector<Row> rows;
-  for (const OperationTotals& operation : operations_of(with_work_of_all_launches(input), by)) {
-    if (!matches(input.options, operation.name) || operation.device().value() == 0) continue;
-    const std::uint64_t tiles = std::max<std::uint64_t>(input.trace.tiles_used, 1);
-    // Parts of tiles' cycles and of the critical tile's are rounded each for itself.
-    const Cycles even =
-        std::min(operation.compute, Cycles((operation.tile_cycles + tiles / 2) / tiles));
-    const Cycles words = operation.exchange_bound;
-    rows.push_back({operation.name, operation.device(), even + words, operation.compute - even,
-                    operation.exchange - words, operation.sync});
-  }
-  std::ranges::stable_sort(rows, [](const Row& a, const Row& b) { return a.lost() > b.lost(); });
+  const std::vector<Row> rows = rows_by(input);
   const double most = rows.empty() ? 1 : std::max(1.0, static_cast<double>(rows[0].lost().value()));
   const auto add_row = [&](const Row& row) {
     const auto cycles = static_cast<double>(row.cycles.value());
