@@ -177,8 +177,9 @@ class CsvWriter {
       head += &column == &columns_.back() ? '\n' : ',';
     }
     sink_(head);
-    for (std::uint64_t first = 0; first < rows_; first += kSuperstepChunk) {
-      const std::uint64_t count = std::min(kSuperstepChunk, rows_ - first);
+    const std::uint64_t most = rows_at_once(columns_.front().column().level);
+    for (std::uint64_t first = 0; first < rows_; first += most) {
+      const std::uint64_t count = std::min(most, rows_ - first);
       for (CsvColumn& column : columns_) column.read(first, count);
       std::string lines;
       for (std::uint64_t row = 0; row < count; ++row) {

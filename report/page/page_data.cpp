@@ -197,11 +197,10 @@ ordered_json profile_columns(const TraceFile& trace, const Supersteps& superstep
 ordered_json worker_columns(const TraceFile& trace, std::uint64_t most_bytes) {
   NamedNumbers out;
   std::uint64_t bytes = 0, begin = 0, rows = 0;  // begin: of the last superstep
-  const std::uint64_t count = trace.rows(kVertices);
+  const std::uint64_t count = trace.rows(kVertices), most_rows = rows_at_once(kVertices.level);
   const auto is_full = [&] { return bytes * 4 / 3 >= most_bytes; };
-  for (std::uint64_t first = 0; first < count && !is_full(); first += kSuperstepChunk) {
-    for (const VertexRow& row :
-         trace.read(kVertices, first, std::min(kSuperstepChunk, count - first))) {
+  for (std::uint64_t first = 0; first < count && !is_full(); first += most_rows) {
+    for (const VertexRow& row : trace.read(kVertices, first, std::min(most_rows, count - first))) {
       if (is_full()) break;
       if (rows > 0 && row.superstep != out.front().second.back()) begin = rows;
       bytes += append(out, {{"superstep", row.superstep},

@@ -33,8 +33,7 @@ namespace superstep {
 template <const auto& kTable>
 class RowsBySuperstep {
   using Row = typename std::remove_cvref_t<decltype(kTable)>::RowType;
-  static constexpr std::uint64_t kBlock =
-      kTable.level >= TraceLevel::kVertex ? kDetailChunk : kSuperstepChunk;
+  static constexpr std::uint64_t kBlock = rows_at_once(kTable.level);
 
  public:
   /// Of so many rows, those from the first of a superstep on. The file outlives it.

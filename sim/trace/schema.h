@@ -24,6 +24,10 @@ constexpr std::string_view kTraceVersion = "1.11.0";
 constexpr std::uint64_t kSuperstepChunk = 1024;
 /// The same of levels below tile, of which a superstep may have many.
 constexpr std::uint64_t kDetailChunk = 16384;
+/// Rows of a table of one axis to read at a time: to read some of a chunk, all of it is unpacked.
+constexpr std::uint64_t rows_at_once(TraceLevel level) {
+  return level >= TraceLevel::kVertex ? kDetailChunk : kSuperstepChunk;
+}
 /// Rows of all tiles of a Mk2 are less than the 1 MiB of chunks that HDF5 keeps at hand.
 constexpr std::uint64_t kProfileChunk = 64;
 /// A superstep with more instructions in the window has none of them in the trace, and likewise

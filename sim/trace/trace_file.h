@@ -69,11 +69,9 @@ class TraceFile {
   /// Calls `visit` with each row of a table that grows, of one axis; some are read at a time.
   template <class Table, class Visit>
   void for_each_row(const Table& table, const Visit& visit) const {
-    const std::uint64_t count = rows(table);
-    for (std::uint64_t first = 0; first < count; first += kSuperstepChunk) {
-      for (const auto& row : read(table, first, std::min(kSuperstepChunk, count - first))) {
-        visit(row);
-      }
+    const std::uint64_t count = rows(table), most = rows_at_once(table.level);
+    for (std::uint64_t first = 0; first < count; first += most) {
+      for (const auto& row : read(table, first, std::min(most, count - first))) visit(row);
     }
   }
   /// `count` rows from `first` of one column of numbers with two axes, one behind the other.
