@@ -86,7 +86,7 @@ function changed(keys) {
   showDetails();
   for (const chart of charts) {
     chart.update();
-    if (["superstep", "from", "to", "tile", "device"].some((key) => keys.has(key)) && chart.refreshTable) chart.refreshTable();
+    if (["superstep", "from", "to", "tile", "device", "map", "moved"].some((key) => keys.has(key)) && chart.refreshTable) chart.refreshTable();
   }
 }
 

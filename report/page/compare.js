@@ -18,10 +18,10 @@ function pairColumns(title, unit, value) {
   const of = (side) => ({ value: (row) => (row[side] ? value(row[side]) : NaN) });
   const by = (row) => moved(row, value), style = (row) => verdict(by(row), 1);
   const relative = (row) => (row.a && row.b && value(row.a) ? (100 * by(row)) / value(row.a) : NaN);
-  const relativeText = (row) => (Number.isNaN(relative(row)) ? onlyIn(row) || "–" : signedText(relative(row), (n) => decimal(n, 1)));
   return [number("a", `${title} A`, unit, of("a")), number("b", `${title} B`, unit, of("b")),
           number("moved", "B − A", unit, { value: by, style, text: (row) => MARKS[style(row)] + signed(by(row)) }),
-          number("relative", "B − A", "%", { value: relative, style, text: relativeText })];
+          number("relative", "B − A", "%", { value: relative, style,
+            text: (row) => (Number.isNaN(relative(row)) ? onlyIn(row) || "–" : relativeText(relative(row))) })];
 }
 const signedText = (n, text) => (n < 0 ? "−" : n > 0 ? "+" : "±") + text(Math.abs(n));
 function movedColumn(title, unit, value, extra) {
@@ -92,6 +92,18 @@ function nameBefore(kind, name) {
 function stepBefore(title) {
   const end = title.lastIndexOf(" ("), was = nameBefore("operation", title.slice(0, end));
   return was === undefined ? undefined : was + title.slice(end);
+}
+/// Rows of the shown run, each with the row of the other that is the same as `there`: those of one key in their order; `before` is the key in A of a
+/// row of B.
+function withCounterparts(rowsOf, key, before) {
+  if (runs.length < 2) return rowsOf(run());
+  const [a, b] = runs.map((r) => rowsOf(r)), left = new Map();
+  for (const row of a) left.set(key(row), [...(left.get(key(row)) || []), row]);
+  for (const row of b) {
+    const was = left.get(before(key(row)))?.shift();
+    if (was) [was.there, row.there] = [row, was];
+  }
+  return [a, b][state.run];
 }
 const stepTitle = ({ name, kindName }) => `${name} (${kindName})`;
 const stepsByName = (r) => addedUp(r.steps.map(({ sums: { compute_cycles, exchange_cycles, sync_cycles }, ...step }) => ({

@@ -27,6 +27,8 @@ const grouped = (n) => (Number.isFinite(n) ? Math.round(n).toLocaleString("en-US
 const percent = (part, whole, digits = 1) => (whole ? ((100 * part) / whole).toFixed(digits) + " %" : "–");
 const decimal = (n, digits = 2) => (Number.isFinite(n) ? n.toFixed(digits) : "–");
 const counted = (n, what) => `${grouped(n)} ${what}${n === 1 ? "" : "s"}`;
+/// What moved, in percent of what it was, or how many times as much it is where that is easier to read.
+const relativeText = (moved) => (moved >= 1000 ? `×${moved >= 9900 ? grouped(1 + moved / 100) : decimal(1 + moved / 100, 1)}` : `${moved < 0 ? "−" : moved > 0 ? "+" : "±"}${decimal(Math.abs(moved), 1)}`);
 const signed = (n) => (n > 0 ? "+" : n < 0 ? "−" : "±") + grouped(Math.abs(n));
 
 /// The beginning of a text that nobody reads; commands and sources are whole.

@@ -354,12 +354,23 @@ ordered_json page_document(const TraceFile& trace, const PageLimits& limits) {
   return out;
 }
 
-std::vector<ordered_json> page_documents(const TraceFile& before, const TraceFile& after) {
-  std::vector<ordered_json> out{page_document(before), page_document(after)};
+std::vector<ordered_json> page_documents(const TraceFile& before, const TraceFile& after,
+                                         const PageLimits& limits) {
   const Counterparts known = counterparts(before.summary(), after.summary());
-  ordered_json& names = out.back()["counterparts"];
+  ordered_json names;
   for (const auto& [by, groups] : known.groups) names[std::string(by)] = groups;
   names["alone"] = known.operations;
+  const auto without = [](std::uint64_t bytes, const ordered_json& document) {
+    return bytes - std::min<std::uint64_t>(bytes, json_text(document).size());
+  };
+  // The first has half of the room, the second what is left.
+  PageLimits left = limits;
+  left.bytes = without(left.bytes, names);
+  std::vector<ordered_json> out{
+      page_document(before, {.supersteps = limits.supersteps, .bytes = left.bytes / 2})};
+  left.bytes = without(left.bytes, out.front());
+  out.push_back(page_document(after, left));
+  out.back()["counterparts"] = std::move(names);
   return out;
 }
 

@@ -12,7 +12,7 @@ namespace superstep {
 /// supersteps first.
 struct PageLimits {
   std::uint64_t supersteps = 250'000;
-  std::uint64_t bytes = 4'700'000;  ///< of a document, so that its page has less than 5 MB
+  std::uint64_t bytes = 4'700'000;  ///< of all documents, so that a page has less than 5 MB
 };
 
 /// A trace as the document that a page shows: the report, tables of the trace by path with columns
@@ -20,9 +20,11 @@ struct PageLimits {
 [[nodiscard]] nlohmann::ordered_json page_document(const TraceFile& trace,
                                                    const PageLimits& limits = {});
 
-/// Two traces to compare, the first before the second, which has what is what of the other as
-/// `report diff` pairs it (`counterparts`): by kind, names of its own and those before.
+/// Two traces to compare within the limits of one, the first before the second, which has what is
+/// what of the other as `report diff` pairs it (`counterparts`): by kind, names of its own and
+/// those before.
 [[nodiscard]] std::vector<nlohmann::ordered_json> page_documents(const TraceFile& before,
-                                                                 const TraceFile& after);
+                                                                 const TraceFile& after,
+                                                                 const PageLimits& limits = {});
 
 }  // namespace superstep

@@ -217,12 +217,12 @@ class SvgPen {
 }
 
 /// A small picture of a fill or a shape for a legend.
-function swatch(fill, shape) {
+function swatch(fill, shape, hollow = false) {
   const pen = new SvgPen(14, 14);
-  if (shape) pen.line(SHAPES[shape](5).map(([x, y]) => [x + 7, y + 7]), { fill, stroke: null });
+  if (shape) pen.line(SHAPES[shape](5).map(([x, y]) => [x + 7, y + 7]), hollow ? { fill: "panel", stroke: fill, width: 1.5 } : { fill, stroke: null });
   else pen.rect(1, 1, 12, 12, { fill });
   pen.root.setAttribute("aria-hidden", "true");
   return pen.root;
 }
 const legend = (entries) =>
-  h("div", { class: "legend" }, entries.map(([text, fill, shape]) => h("span", {}, swatch(fill, shape), text)));
+  h("div", { class: "legend" }, entries.map(([text, ...look]) => h("span", {}, swatch(...look), text)));

@@ -1,8 +1,8 @@
 // V8: what the compiler predicted for each step, and what BSP's formula predicts for supersteps, beside what they took.
 
 /// Steps with a prediction, those first that took most cycles more or less than it: exchanges, and steps as critical tiles ran them.
-function predictedSteps() {
-  const r = run(), ran = r.steps.map((step) => (step.kindName === "exchange" ? { runs: step.sums.runs, cycles: step.sums.exchange_cycles } : { runs: 0, cycles: 0 })), times = new Map();
+function predictedSteps(r) {
+  const ran = r.steps.map((step) => (step.kindName === "exchange" ? { runs: step.sums.runs, cycles: step.sums.exchange_cycles } : { runs: 0, cycles: 0 })), times = new Map();
   r.row.forEach((row, s) => { times.set(row, [(times.get(row) || [0])[0] + 1, s]); });
   for (const [count, s] of times.values())
     for (const launch of r.launches(s))
@@ -12,14 +12,14 @@ function predictedSteps() {
       }
   return r.steps.filter((step) => step.predicted_cycles && ["compute", "exchange"].includes(step.kindName)).map((step) => {
     const { runs, cycles } = ran[step.number];
-    return { step: step.number, name: step.name, kind: step.kindName, executed: step.sums.runs, runs, predicted: step.predicted_cycles, measured: runs ? cycles / runs : NaN,
+    return { step: step.number, name: step.name, kindName: step.kindName, executed: step.sums.runs, runs, predicted: step.predicted_cycles, measured: runs ? cycles / runs : NaN,
              beyond: cycles - step.predicted_cycles * runs };
   }).filter((step) => step.executed).sort((a, b) => Math.abs(b.beyond) - Math.abs(a.beyond));
 }
 
 /// Supersteps between the same steps, and w + g h + l beside their cycles; those of visits to the host apart.
-function bspKinds() {
-  const r = run(), kinds = new Map(), width = r.parameter("exchange.width"), l = r.parameter("sync.internal_latency");
+function bspKinds(r) {
+  const kinds = new Map(), width = r.parameter("exchange.width"), l = r.parameter("sync.internal_latency");
   if (!width || l === null) return [];
   for (let s = 0; s < r.count; ++s) {
     if (r.value("host_cycles", s) || r.value("visit_begin_cycles", s)) continue;
@@ -37,21 +37,37 @@ function bspKinds() {
   })).sort((a, b) => Math.abs(b.beyond) - Math.abs(a.beyond));
 }
 
+/// Steps of a kind, and what they are in A of those in B.
+const kindTitle = ({ computes, exchanges }) => `${computes}|${exchanges}`;
+const kindBefore = (title) => title.split("|").map((name) => nameBefore("operation", name)).join("|");
+
 /// Predicted against measured: on the line they are equal.
 function predictionChart(title, rows, marks, point) {
-  const values = rows.flatMap((row) => [row.predicted, row.measured]).filter((n) => n > 0), low = Math.min(...values) / 1.6, high = Math.max(...values) * 1.6;
+  const values = rows.flatMap((row) => [row, row.there].filter(Boolean)).flatMap((row) => [row.predicted, row.measured]).filter((n) => n > 0), low = Math.min(...values) / 1.6, high = Math.max(...values) * 1.6;
   return scatterChart({
-    title, legend: legend(marks), x: "Predicted (cycles)", y: "Measured (cycles)", lines: [{ name: "as predicted", from: [low, low], to: [high, high], dash: [6, 4] }],
+    title, legend: legend([...marks, ...thereMarks(marks)]), x: "Predicted (cycles)", y: "Measured (cycles)", lines: [{ name: "as predicted", from: [low, low], to: [high, high], dash: [6, 4] }],
     points: rows.filter((row) => row.measured > 0 && row.predicted > 0).map((row) => ({ name: row.name, x: row.predicted, y: row.measured, weight: Math.abs(row.beyond),
-      text: `${row.name}\npredicted ${grouped(row.predicted)}, measured ${grouped(row.measured)} cycles\n${signed(row.beyond)} cycles in the run`, ...point(row) })),
+      there: row.there && row.there.measured > 0 && { x: row.there.predicted, y: row.there.measured },
+      text: `${row.name}\npredicted ${grouped(row.predicted)}, measured ${grouped(row.measured)} cycles\n${signed(row.beyond)} cycles in the run${thereText(row)}`, ...point(row) })),
   });
 }
 const mean = (n) => (Number.isFinite(n) ? n.toLocaleString("en-US", { maximumFractionDigits: 1 }) : "–");
+const offText = (row) => (Number.isNaN(row.measured) ? "–" : relativeText(off(row)));
 const off = (row) => (100 * (row.measured - row.predicted)) / row.predicted;
+/// What is shown of the other run, of two.
+const thereMarks = (marks) => (runs.length < 2 ? [] : marks.map(([name, fill, shape]) => [`${name} in run ${other().label}`, fill, shape, true]));
+const thereText = ({ there }) => (runs.length < 2 ? "" : `\nrun ${other().label}: ${there ? `predicted ${grouped(there.predicted)}, measured ${grouped(there.measured)} cycles` : "not there"}`);
+function measuredMoved() {
+  if (runs.length < 2) return [];
+  const by = ({ measured, there }) => measured - (there?.measured ?? NaN), style = (row) => verdict(Math.round(10 * by(row)), 1);
+  return [number("moved", `Measured Δ to ${other().label}`, "cycle", { value: by, style, meaning: "Measured cycles a time less those of the other run",
+            text: (row) => (Number.isNaN(by(row)) ? "–" : MARKS[style(row)] + signedText(by(row), mean)) }),
+          number("there", `Off in ${other().label}`, "%", { value: ({ there }) => (there ? off(there) : NaN), text: ({ there }) => (there ? offText(there) : `only ${run().label}`) })];
+}
 const predictionColumns = () => [
   number("predicted", "Predicted", "cycle", { text: (row) => mean(row.predicted) }), number("measured", "Measured", "cycle", { text: (row) => mean(row.measured) }),
-  number("off", "Off", "%", { value: off, text: (row) => (Number.isNaN(row.measured) ? "–" : `${off(row) < 0 ? "−" : "+"}${decimal(Math.abs(off(row)), 1)}`) }),
-  number("beyond", "In the run", "cycle", { text: (row) => signed(row.beyond), meaning: "Measured less predicted cycles of all its runs" })];
+  number("off", "Off", "%", { value: off, text: offText }),
+  number("beyond", "In the run", "cycle", { text: (row) => signed(row.beyond), meaning: "Measured less predicted cycles of all its runs" }), ...measuredMoved()];
 
 /// The farthest from its prediction, in a sentence.
 function worstPredicted(rows, what) {
@@ -64,9 +80,9 @@ function worstPredicted(rows, what) {
 
 function stepsPanel(steps) {
   const toOperation = (row) => choose({ view: "operations", operation: run().steps[row.step].operationName }), beside = steps.filter((step) => !step.runs).length;
-  const point = (row) => ({ shape: row.kind === "compute" ? "circle" : "square", fill: row.kind, choose: () => toOperation(row) });
+  const point = (row) => ({ shape: row.kindName === "compute" ? "circle" : "square", fill: row.kindName, choose: () => toOperation(row) });
   const table = new Table({ caption: "Steps, those first that are farthest off in the run", label: "Predicted steps", filter: true, page: 25, rows: steps, columns: [
-    { name: "name", title: "Step", choose: toOperation }, { name: "kind", title: "Kind" }, number("executed", "Runs"), number("runs", "Compared"), ...predictionColumns()] });
+    { name: "name", title: "Step", choose: toOperation }, { name: "kindName", title: "Kind" }, number("executed", "Runs"), number("runs", "Compared"), ...predictionColumns()] });
   return [
     h("div", { class: "panel note" }, `${worstPredicted(steps, "steps")} A prediction is of the tile that takes longest for the step, ` +
       `what is measured of the critical tile of its superstep${beside ? `; ${counted(beside, "step")} ran only beside longer ones on other tiles` : ""}.`),
@@ -95,7 +111,7 @@ views.push({
   make() {
     const without = tableWhenSuperstep("Predictions are compared with supersteps, which this trace does not have.");
     if (without) return without;
-    const steps = predictedSteps(), kinds = bspKinds();
+    const steps = withCounterparts(predictedSteps, stepTitle, stepBefore), kinds = withCounterparts(bspKinds, kindTitle, kindBefore);
     return [steps.length ? stepsPanel(steps) : h("div", { class: "panel missing" }, "This trace has no predictions of steps: no compiler made its program."),
             kinds.length > 0 && kindsPanel(kinds)];
   },

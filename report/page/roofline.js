@@ -6,22 +6,31 @@ const AMP_FLOPS = [["AMP, f32", 2], ["AMP, f16", 8]];
 /// A number to three digits.
 const few = (n) => (n >= 100 ? grouped(n) : String(+n.toPrecision(3)));
 
-function rooflineRows() {
-  return operationRows().filter((row) => row.flops && row.device).sort((a, b) => b.device - a.device)
+function rooflineRows(r) {
+  return operationRows(r).filter((row) => row.flops && row.device).sort((a, b) => b.device - a.device)
     .map((row) => ({ ...row, intensity: row.bytes ? row.flops / row.bytes : Infinity }));
 }
 /// What all tiles can do at most in a cycle: bytes that they receive, FLOP by type; nothing where the trace does not say it.
-function machineRoofs() {
-  const { tiles } = run().report, units = run().parameter("tile.amp_units"), width = run().parameter("exchange.width");
+function machineRoofs(r = run()) {
+  const { tiles } = r.report, units = r.parameter("tile.amp_units"), width = r.parameter("exchange.width");
   return { exchange: width ? tiles * width : null, compute: units ? AMP_FLOPS.map(([name, each]) => [name, tiles * units * each]) : [] };
 }
-/// The slope of the exchange up to the highest flat line, and flat lines from where they meet it.
-function roofLines(roofs, rows) {
-  const intensities = rows.map((row) => row.intensity), low = Math.min(...intensities) / 1.6, most = Math.max(...intensities);
-  const top = roofs.compute.length ? roofs.compute.at(-1)[1] : 10 * Math.max(...rows.map((row) => row.rate));
-  const meets = (flops) => (roofs.exchange ? flops / roofs.exchange : low), high = 4 * Math.max(most, meets(top));
-  return [...(roofs.exchange ? [{ name: "exchange", from: [low, low * roofs.exchange], to: [meets(top), top] }] : []),
-          ...roofs.compute.map(([name, flops]) => ({ name, from: [meets(flops), flops], to: [high, flops], dash: [6, 4] }))];
+/// Slopes of bytes, each [name, most a cycle, color], up to the highest flat line, and flat lines of FLOP from where they meet the steepest.
+function roofLines(slopes, flats, points) {
+  const all = points.concat(points.map(({ there }) => there).filter(Boolean)), xs = all.map(({ x }) => x), low = Math.min(...xs) / 1.6;
+  const top = flats.length ? flats.at(-1)[1] : 10 * Math.max(...all.map(({ y }) => y));
+  const meets = (flops) => Math.min(...slopes.map(([, rate]) => flops / rate), slopes.length ? Infinity : low);
+  const high = 4 * Math.max(...xs, ...slopes.map(([, rate]) => top / rate), meets(top));
+  return [...slopes.map(([name, rate, stroke]) => ({ name, stroke, from: [Math.min(low, top / rate / 10), Math.min(low, top / rate / 10) * rate], to: [top / rate, top] })),
+          ...flats.map(([name, flops]) => ({ name, from: [meets(flops), flops], to: [high, flops], dash: [6, 4] }))];
+}
+/// How fast in the other run, of two.
+const rateThere = ({ there }) => (runs.length < 2 ? "" : `\nrun ${other().label}: ${there ? `${there.bytes ? `${few(there.intensity)} FLOP/B, ` : ""}${few(there.rate)} FLOP/cycle` : "not there"}`);
+/// How much faster than there.
+function rateMoved() {
+  if (runs.length < 2) return [];
+  const by = ({ rate, there }) => rate - (there?.rate ?? NaN), style = (row) => verdict(by(row), -1);
+  return [number("moved", `Δ to ${other().label}`, "FLOP/cycle", { value: by, style, text: (row) => (row.there ? MARKS[style(row)] + signedText(by(row), few) : `only ${run().label}`) })];
 }
 function rooflineTable(rows, roofs) {
   const share = (title, roof, meaning) => number(title, `Of ${title}`, "%", { meaning, value: (row) => (100 * row.rate) / roof(row),
@@ -32,22 +41,22 @@ function rooflineTable(rows, roofs) {
       { name: "name", title: "Operation", choose: (row) => choose({ view: "operations", operation: row.name }) },
       number("device", "Device", "cycle"), number("flops", "FLOP"), number("bytes", "Exchanged", "B"),
       number("intensity", "FLOP/B", undefined, { text: (row) => (row.bytes ? few(row.intensity) : "no exchange") }),
-      number("rate", "FLOP/cycle", undefined, { text: (row) => few(row.rate) }),
+      number("rate", "FLOP/cycle", undefined, { text: (row) => few(row.rate) }), ...rateMoved(),
       ...(roofs.exchange ? [share("exchange", (row) => row.intensity * roofs.exchange, "FLOP/cycle of what exchanges at full width would allow")] : []),
       ...roofs.compute.map(([name, flops]) => share(name, () => flops, "FLOP/cycle of what the AMP units of all tiles could do"))],
   });
 }
 
 /// What the run moves and computes beside what the machine could do of it at most: nothing that the trace does not have.
-function fullRateRows() {
-  const r = run(), { report } = r, { cycles, tiles } = report, width = r.parameter("exchange.width"), link = r.parameter("host.bandwidth"), links = r.parameter("host.links") || 1;
+function fullRateRows(r = run()) {
+  const { report } = r, { cycles, tiles } = report, width = r.parameter("exchange.width"), link = r.parameter("host.bandwidth"), links = r.parameter("host.links") || 1;
   // Those that load and those that store, of which some are the same.
   const [loads, stores] = ["load", "store"].map((name) => r.row.reduce((sum, row) => sum + r.distinct.get(`${name}_instructions`)[row], 0));
   return [
     { name: "Exchange", amount: report.exchange_bytes, what: "B", rate: width && tiles * width, took: cycles.exchange, part: "exchange" },
     { name: "Host link", amount: report.host_bytes, what: "B", rate: link && (links * link) / r.clock, took: cycles.host, part: "host" },
     { name: "Tile memory", amount: r.complete ? Math.max(loads, stores) : 0, what: loads < stores ? "stores" : "loads", rate: tiles, took: cycles.compute, part: "compute" },
-    ...machineRoofs().compute.map(([name, flops]) => ({ name, amount: report.flops, what: "FLOP", rate: flops, took: cycles.compute, part: "compute" })),
+    ...machineRoofs(r).compute.map(([name, flops]) => ({ name, amount: report.flops, what: "FLOP", rate: flops, took: cycles.compute, part: "compute" })),
   ].filter((row) => row.rate && row.amount).map((row) => ({ ...row, least: row.amount / row.rate }));
 }
 function fullRateTable() {
@@ -57,27 +66,55 @@ function fullRateTable() {
       number("share", "Of that", "%", { value: (row) => (100 * row.least) / row.took, text: (row) => few((100 * row.least) / row.took) })] });
 }
 
+/// Of each that moves bytes, [shape, fill, bytes of one that it counts, cycles that it may move them in]. An instruction of a tile moves 16 bytes at
+/// most, as ld128 does, and counts as that: how far a point is below its slope does not depend on it.
+const LEVELS = {
+  Exchange: ["square", "exchange", 1, ({ device }) => device], "Host link": ["diamond", "host", 1, ({ total }) => total], "Tile memory": ["circle", "compute", 16, ({ device }) => device],
+};
+/// The run as a point for each of them, and its slope.
+function levelPoints(r) {
+  return fullRateRows(r).filter(({ name }) => LEVELS[name]).map(({ name, amount, rate }) => {
+    const [shape, fill, size, within] = LEVELS[name], cycles = within(r.report.cycles), flops = r.report.flops;
+    return { name, x: flops / (amount * size), y: flops / cycles, weight: 0, shape, fill, slope: [name.toLowerCase(), rate * size, fill],
+             text: `${name}\n${few(flops / (amount * size))} FLOP/B, ${few(flops / cycles)} FLOP/cycle\n${few((100 * amount) / rate / cycles)} % of the cycles if it did nothing else at full rate` };
+  });
+}
+function levelsChart() {
+  const points = levelPoints(run()), there = runs.length > 1 ? levelPoints(other()) : [];
+  for (const point of points) point.there = there.find(({ name }) => name === point.name);
+  const marks = points.map(({ name, fill, shape }) => [name, fill, shape]);
+  return points.length > 0 && scatterChart({
+    title: "The run under all slopes", height: 320, x: "FLOP for each byte moved", y: "FLOP a cycle", points, lines: roofLines(points.map(({ slope }) => slope), machineRoofs().compute, points),
+    legend: legend([...marks, ...thereMarks(marks)]) }).element;
+}
+
 views.push({
   id: "roofline", title: "Roofline", group: "Program",
   hint: "Useful floating-point operations a device cycle against those for each byte that is exchanged. Below the slope tiles could receive no faster, " +
     "below a flat line they could compute no faster: the farther below both, the more else there is.",
   make() {
-    const rows = rooflineRows(), drawn = rows.filter((row) => row.bytes), roofs = machineRoofs();
+    const rows = withCounterparts(rooflineRows, (row) => row.name, (name) => runs[1].counterpart("operation", name)), roofs = machineRoofs();
     if (!rows.length) return h("div", { class: "panel missing" }, "This trace has no floating-point operations: none ran, or no compiler counted them.");
-    const without = rows.length - drawn.length, beside = operationRows().filter((row) => row.flops && !row.device).length;
+    const without = rows.filter((row) => !row.bytes).length, beside = operationRows().filter((row) => row.flops && !row.device).length;
     const point = (row) => ({
       name: row.name, x: row.intensity, y: row.rate, weight: row.device, shape: "circle", fill: "compute",
       text: `${row.name}\n${grouped(row.flops)} FLOP, ${grouped(row.bytes)} B exchanged, ${grouped(row.device)} device cycles\n` +
-        `${few(row.intensity)} FLOP/B, ${few(row.rate)} FLOP/cycle`,
+        `${few(row.intensity)} FLOP/B, ${few(row.rate)} FLOP/cycle${rateThere(row)}`,
+      there: row.there?.bytes > 0 && { x: row.there.intensity, y: row.there.rate },
       choose: () => choose({ view: "operations", operation: row.name }),
     });
+    const points = rows.filter((row) => row.bytes).map(point), marks = [["Operation", "compute", "circle"]];
     return [
-      drawn.length > 0 && scatterChart({ title: "Operations under the roofline", x: "FLOP for each byte exchanged", y: "FLOP a device cycle",
-                                         lines: roofLines(roofs, drawn), points: drawn.map(point) }).element,
+      points.length > 0 && scatterChart({ title: "Operations under the roofline", x: "FLOP for each byte exchanged", y: "FLOP a device cycle", points,
+                                          lines: roofLines(roofs.exchange ? [["exchange", roofs.exchange]] : [], roofs.compute, points),
+                                          ...(runs.length > 1 && { legend: legend([...marks, ...thereMarks(marks)]) }) }).element,
       h("p", { class: "note" }, `All ${grouped(run().report.tiles)} tiles of the chip count. ` +
         (without ? `The table also has ${counted(without, "operation")} without exchange. ` : "") +
         (beside ? `${counted(beside, "operation")} with arithmetic ran beside longer ones and took no cycles. ` : "") +
-        "Bytes from and to tile memory are not in a trace, and those of the host are of no operation: the last table has them of the run."),
-      h("div", { class: "panel" }, rooflineTable(rows, roofs).element), h("div", { class: "panel" }, fullRateTable().element)];
+        "What tiles load and store, and what crosses the host link, is of no operation: below are slopes and points of the run."),
+      h("div", { class: "panel" }, rooflineTable(rows, roofs).element), levelsChart(),
+      h("p", { class: "note" }, "Each point of the run is below its own slope by the share of the cycles in which that part would move all bytes at full rate: of device cycles, " +
+        "of the host link all cycles. An instruction that loads or stores counts as 16 bytes, the most that one moves."),
+      h("div", { class: "panel" }, fullRateTable().element)];
   },
 });

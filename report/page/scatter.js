@@ -11,10 +11,11 @@ function decades(low, high) {
 }
 const axisText = (n) => (n >= 1000 ? rounded(short(n)) : String(+n.toPrecision(3)));
 
-/// A chart of `points`: {name, x, y, weight, shape, fill, text, choose}, the first ones with their names beside them, and of
-/// `lines`: {name, from, to, dash}, each from one [x, y] to another, with its name at the end. `x` and `y` name the axes.
+/// A chart of `points`: {name, x, y, weight, shape, fill, text, choose}, the first ones with their names beside them, and with a line from where
+/// they are in the other run, `there`: {x, y}; and of `lines`: {name, from, to, dash, stroke}, each from one [x, y] to another, with its name near the
+/// end. `x` and `y` name the axes.
 function scatterChart({ title, height = 400, points, lines = [], x, y, named = 5, ...spec }) {
-  const all = points.concat(lines.flatMap((line) => [line.from, line.to].map(([px, py]) => ({ x: px, y: py }))));
+  const all = points.concat(points.map((point) => point.there).filter(Boolean), lines.flatMap((line) => [line.from, line.to].map(([px, py]) => ({ x: px, y: py }))));
   const range = (of) => {
     const values = all.map(of), low = Math.min(...values), high = Math.max(...values);
     return [low / 1.6, high * 2.5];
@@ -52,10 +53,23 @@ function scatterChart({ title, height = 400, points, lines = [], x, y, named = 5
     pen.text(13, box.y + box.h / 2, y, { anchor: "middle", fill: "ink", turn: true });
     pen.clip(box.x, box.y, box.w, box.h, () => {
       for (const line of lines) {
-        pen.line([line.from, line.to].map(([px, py]) => [at.x(px), at.y(py)]), { stroke: "ink", width: 1.3, dash: line.dash || [] });
-        label(at.x(line.to[0]) - 6, at.y(line.to[1]) - 5, line.name, "end", { fill: "ink" });
+        pen.line([line.from, line.to].map(([px, py]) => [at.x(px), at.y(py)]), { stroke: line.stroke || "ink", width: line.stroke ? 1.8 : 1.3, dash: line.dash || [] });
+        const along = (part) => [0, 1].map((i) => line.from[i] * (line.to[i] / line.from[i]) ** part);
+        [1, 0.8, 0.6, 0.4, 0.2].some((part) => {
+          const [px, py] = along(part);
+          return label(at.x(px) - 6, at.y(py) - 5, line.name, "end", { fill: "ink" });
+        });
       }
-      const around = (point, shape) => shape.map(([dx, dy]) => [at.x(point.x) + dx, at.y(point.y) + dy]);
+      const around = (point, shape) => {
+        const ring = shape.map(([dx, dy]) => [at.x(point.x) + dx, at.y(point.y) + dy]);
+        return [...ring, ring[0]];
+      };
+      for (const point of points.filter((p) => p.there)) {
+        const [x1, y1, x2, y2] = [at.x(point.there.x), at.y(point.there.y), at.x(point.x), at.y(point.y)];
+        if (Math.hypot(x2 - x1, y2 - y1) < 2) continue;
+        pen.line([[x1, y1], [x2, y2]], { stroke: "soft", width: 1.3 });
+        pen.line(around(point.there, SHAPES[point.shape](5)), { fill: "panel", stroke: point.fill, width: 1.8 });
+      }
       for (const point of [...points].reverse())
         pen.line(around(point, SHAPES[point.shape](radius(point))), { fill: point.fill, stroke: "panel", width: 1.2, opacity: 0.85 });
       points.slice(0, named).forEach((point) => {
@@ -63,8 +77,7 @@ function scatterChart({ title, height = 400, points, lines = [], x, y, named = 5
         label(at.x(point.x) + r, at.y(point.y) + 4, point.name, "start", style) || label(at.x(point.x) - r, at.y(point.y) + 4, point.name, "end", style);
       });
       if (!points[cursor]) return;
-      const ring = around(points[cursor], SHAPES.circle(radius(points[cursor]) + 4));
-      pen.line([...ring, ring[0]], { stroke: "mark", width: 2 });
+      pen.line(around(points[cursor], SHAPES.circle(radius(points[cursor]) + 4)), { stroke: "mark", width: 2 });
     });
   }
   const chart = new Chart({

@@ -4,7 +4,9 @@ function searchIndex() {
   const r = run(), out = [];
   for (const view of views) out.push({ text: view.title, kind: "view", change: { view: view.id } });
   for (const operation of r.report.operations) out.push({ text: operation.name, kind: "operation", change: { view: "operations", operation: operation.name } });
-  for (const step of r.steps) for (const { name, of } of step.fused) if (of === step.operationName && name !== of) out.push({ text: `${name} in ${step.name}`, kind: "fused operation", change: { view: "operations", group: "operation", operation: step.operationName } });
+  for (const step of r.steps)
+    for (const { name, of } of step.fused)
+      if (name !== step.name) out.push({ text: `${name} in ${step.name}`, kind: step.kindName === "exchange" ? "of a shared exchange" : "fused operation", change: { view: "operations", group: "operation", operation: of } });
   for (const step of r.steps) {
     const first = superstepOfStep(step.number);
     out.push({ text: step.name, kind: `${step.kindName} step`, change: first === null ? { view: "flame", operation: step.operationName } : { view: "timeline", superstep: first } });

@@ -1,6 +1,6 @@
 // What is chosen: the view, the superstep, the tile, the window of time. It is the hash of the page's address.
 
-const state = { view: "summary", run: 0, superstep: 0, tile: 0, from: 0, to: 0, operation: "", group: "operation", device: 1, metric: "compute", map: "memory", weight: "critical", step: -1, zoom: "" };
+const state = { view: "summary", run: 0, superstep: 0, tile: 0, from: 0, to: 0, operation: "", group: "operation", device: 1, metric: "compute", map: "memory", moved: 0, weight: "critical", step: -1, zoom: "" };
 /// How tables are sorted and filtered that are not as they begin: `operations.sort` is a column, behind a - with the greatest first, `operations.filter` words.
 const tableChoices = new Map();
 const listeners = new Set();
@@ -45,6 +45,7 @@ function address() {
   if (state.operation) parts.push(["operation", state.operation]);
   if (state.group !== "operation") parts.push(["group", state.group]);
   if (!state.device) parts.push(["device", 0]);
+  if (state.moved) parts.push(["moved", 1]);
   if (state.step >= 0) parts.push(["step", state.step]);
   if (state.zoom) parts.push(["zoom", state.zoom]);
   parts.push(["metric", state.metric], ["map", state.map], ["weight", state.weight]);

@@ -19,7 +19,7 @@ const TOTALS = [
    (r) => `of tiles' compute; auxiliary ${decimal(100 * r.issue.auxiliary, 1)} %, of it AMP ${decimal(100 * r.issue.amp, 1)} %`],
   ["Instructions", (r) => r.instructions, (n) => short(n), 0, (r) => grouped(r.instructions)],
 ];
-const change = (before, now) => (before === 0 ? (now === 0 ? "±0 %" : "new") : `${now >= before ? "+" : "−"}${Math.abs((100 * (now - before)) / before).toFixed(1)} %`);
+const change = (before, now) => (before === 0 ? (now === 0 ? "±0 %" : "new") : relativeText((100 * (now - before)) / before).replace(/^[^×].*/, "$& %"));
 /// Of a difference: worse, better or neither, where more is worse (1) or better (-1); and the sign that says it without colour.
 const verdict = (difference, worse) => (difference * worse > 0 ? "worse" : difference * worse < 0 ? "better" : "");
 const MARKS = { worse: "✗ ", better: "✓ ", "": "" };

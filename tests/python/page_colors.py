@@ -70,9 +70,9 @@ def together():
     categories = re.findall(r"#[0-9a-f]{6}", re.search(r"CATEGORY_COLORS = \[(.*?)\]", PEN)[1])
     yield "both", [(f"category {i}", color, of_categories[i]) for i, color in enumerate(categories)]
     for scheme, colors in palettes().items():
-        for group in (("exchange", "compute", "sync", "host"), ("out", "in"), ("exchange", "in"), ("compute", "mark"), ("good", "bad")):
-            # Better and worse have a sign beside them, and runs a dash.
-            other = {"good": "sign", "in": "solid" if group[0] == "exchange" else of_names["in"]}
+        for group in (("exchange", "compute", "sync", "host"), ("out", "in"), ("exchange", "in"), ("compute", "mark"), ("good", "bad"), ("accent", "bad")):
+            # Better and worse, more and less have a sign beside them, and runs a dash.
+            other = {"good": "sign", "accent": "sign", "in": "solid" if group[0] == "exchange" else of_names["in"]}
             yield scheme, [(name, colors[name], other.get(name, of_names.get(name, "[]"))) for name in group]
 
 

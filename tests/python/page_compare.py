@@ -1,5 +1,6 @@
 """Looks at the page of two traces in Chromium: page_compare.py SUPERSTEP, from the top of the repository."""
 
+import collections
 import json
 import sys
 import unittest
@@ -111,6 +112,59 @@ class PageOfTwo(PageCase):
             self.assertTrue(new and all(name.startswith("exponential") for name in new), new)
             self.assertEqual([row[title] for row in rows if "only A" in row["B − A (%)"]], [])
             self.assertTrue(any(row["In A"] for row in rows))
+
+    def test_the_map_of_two_runs_has_the_difference_of_each_tile(self):
+        def of_tiles(file, kind, column):
+            supersteps, profiles = file[f"supersteps/{kind}_profile"][:], file[f"profiles/{kind}/{column}"][:]
+            return profiles[supersteps[supersteps < len(profiles)]].sum(axis=0)
+        for name, kind, column in (("compute", "compute", "cycles"), ("received", "exchange", "received_bytes")):
+            for run, (here, there) in enumerate(((self.file, self.after), (self.after, self.file))):
+                self.open("tiles", self.both, map=name, moved=1, run=run)
+                self.open_tables("tiles")
+                rows = {int(row["Tile"]): row for row in self.rows("#view-tiles figure")}
+                delta = next(key for key in rows[0] if key.startswith(f"Δ to {'BA'[run]}"))
+                expected = of_tiles(here, kind, column).astype(int) - of_tiles(there, kind, column).astype(int)
+                self.assertEqual([self.number(rows[tile][delta]) for tile in here["program/used_tile"][:]], list(expected))
+        self.assertTrue(all(colours > 3 for colours in self.inked("tiles")))
+        self.open("tiles", self.both, map="step-compute", moved=1)
+        self.assertIn("no pairs", self.browser.run("document.querySelector('#view-tiles .note').textContent"))
+
+    def test_points_of_two_runs_have_where_they_were(self):
+        rates = []
+        for run in (0, 1):
+            self.open("roofline", self.both, run=run)
+            rates.append({row["Operation"]: row for row in self.panel("roofline", "Operations under the roofline")})
+        moved = 0
+        for name, row in rates[1].items():
+            text = row["Δ to A (FLOP/cycle)"]
+            if name in rates[0]:
+                by = self.number(row["FLOP/cycle"]) - self.number(rates[0][name]["FLOP/cycle"])
+                self.assertAlmostEqual(self.number(text), by, delta=0.01 * abs(self.number(row["FLOP/cycle"])) + 0.001)
+                self.assertEqual(text[0], "✓" if by > 0.01 else "✗" if by < -0.01 else text[0])
+                moved += abs(by) > 0.01
+            else:
+                self.assertEqual(text, "only B")
+        self.assertGreater(moved, 0)
+        self.assertIn("Operation in run A", self.browser.run("document.querySelector('#view-roofline .legend').textContent"))
+        self.open("prediction", self.both, run=0)
+        steps_of = "#view-prediction .panel:has([aria-label='Predicted steps'])"
+        key_of = lambda row: (row["Step"], row["Kind"])
+
+        def once(rows):
+            times = collections.Counter(map(key_of, rows))
+            return {key_of(row): row for row in rows if times[key_of(row)] == 1}
+
+        before = once(self.pages(steps_of))
+        self.open("prediction", self.both, run=1)
+        rows = once(self.pages(steps_of))
+        self.assertTrue(any(row["Off in A (%)"] == "only B" for row in rows.values()))
+        self.assertGreater(len(rows.keys() & before.keys()), 5)
+        for key, row in rows.items():
+            was = before.get(key)
+            if was and "–" not in (row["Measured (cycle)"], was["Measured (cycle)"]):
+                by = self.number(row["Measured (cycle)"]) - self.number(was["Measured (cycle)"])
+                self.assertAlmostEqual(self.number(row["Measured Δ to A (cycle)"]), by, delta=0.2)
+                self.assertEqual(row["Off in A (%)"], was["Off (%)"])
 
     def test_other_views_show_the_run_that_is_chosen_and_what_moved(self):
         for run, (file, mark) in enumerate(((self.file, "✓"), (self.after, "✗"))):

@@ -16,7 +16,7 @@ import h5py
 import numpy as np
 
 
-COMPUTE = 0  # as a kind of /program/step
+COMPUTE, EXCHANGE = 0, 1  # as kinds of /program/step
 
 
 class PageViews(PageCase):
@@ -115,19 +115,27 @@ class PageViews(PageCase):
             for group, device in found.items():
                 self.assertLessEqual(abs(device - exact[group]), 3 * len(of_step))  # each part of a step is cut to whole cycles
 
-        step = next(step for step in of_step if steps["kind"][step] == COMPUTE)
+        for kind, what in ((COMPUTE, "fused operation"), (EXCHANGE, "of a shared exchange")):
+            step = next(step for step in of_step if steps["kind"][step] == kind)
+            self.shares_of_a_step(step, of_step[step], what)
+
+    def shares_of_a_step(self, step, rows_of_step, what):
+        """Looks at the operations of one step, beside rows of /program/fused, in the panel and in the search."""
+        fused, steps, operations = (self.file["program/" + name] for name in ("fused", "step", "operation"))
+        text = lambda table, column, i: table[column][i].decode()
+        place = lambda table, name, i: f"{text(table, name + '_file', i)}:{table[name + '_line'][i]}" if text(table, name + "_file", i) else "(none)"
         self.open("operations", operation=text(operations, "name", steps["operation"][step]))
         rows = [row for row in self.panel("operations", "Fused operations") if row["Step"] == text(steps, "name", step)]
-        whole = sum(fused["cycles_alone"][i] for i in of_step[step])
-        self.assertEqual([row["Operation"] for row in rows], [text(fused, "name", i) for i in of_step[step]])
-        for row, i in zip(rows, of_step[step]):
+        whole = sum(fused["cycles_alone"][i] for i in rows_of_step)
+        self.assertEqual([row["Operation"] for row in rows], [text(fused, "name", i) for i in rows_of_step])
+        for row, i in zip(rows, rows_of_step):
             self.assertAlmostEqual(self.number(row["Of the step (%)"]), 100 * fused["cycles_alone"][i] / whole, delta=0.051)
             self.assertEqual(row["StableHLO"], text(fused, "hlo_opcode", i))
             self.assertEqual(row["Python"] or "(none)", place(fused, "python", i).split("/")[-1])
         self.open("summary")
         self.browser.run(f"(() => {{ const box = document.getElementById('search'); box.value = {json.dumps(rows[0]['Operation'])}; box.dispatchEvent(new Event('input')); }})()")
         found = self.browser.run("[...document.querySelectorAll('#found li')].map((li) => li.textContent)")
-        self.assertIn(f"{rows[0]['Operation']} in {rows[0]['Step']}fused operation", found)
+        self.assertIn(f"{rows[0]['Operation']} in {rows[0]['Step']}{what}", found)
 
     def test_operations_sort_and_filter(self):
         self.open("operations")
@@ -219,7 +227,13 @@ class PageViews(PageCase):
                         rows.resize((count, *rows.shape[1:]))
                         rows[:] = random.integers(0, 10**5, rows.shape)
         page = self.make("differ.html", trace)
-        self.assertLess(page.stat().st_size, 5_000_000)
+        both = self.make("both_differ.html", trace, trace)
+        for made in (page, both):
+            self.assertLess(made.stat().st_size, 5_000_000)
+        for label in (0, 1):
+            self.open("heatmap", both, run=label)
+            half = int(re.search(r"show the first ([0-9,]+) of 42,002", self.browser.run("document.getElementById('banner').textContent"))[1].replace(",", ""))
+            self.assertGreater(half, 8_000)
         self.open("heatmap", page)
         shown = int(re.search(r"show the first ([0-9,]+) of 42,002", self.browser.run("document.getElementById('banner').textContent"))[1].replace(",", ""))
         self.assertGreater(shown, 20_000)
@@ -440,6 +454,19 @@ class PageViews(PageCase):
         for name, (amount, rate, part) in expected.items():
             self.assertEqual((self.number(rows[name]["Of the run"]), rows[name]["Part"], self.number(rows[name]["Took (cycle)"])), (amount, part, summary[part + "_cycles"]))
             self.assertAlmostEqual(self.number(rows[name]["At least (cycle)"]), amount / rate, delta=0.51)
+
+    def test_the_run_is_below_each_slope_by_what_it_moves_of_what_it_could(self):
+        self.open("roofline")
+        rows = {row["Roof"]: row for row in self.panel("roofline", "The run at full rate")}
+        cycles = json.loads(self.file["summary/json"][0])["cycles"]
+        canvas = "document.querySelector('#view-roofline figure:last-of-type canvas')"
+        for name, within in (("Exchange", "device"), ("Host link", "total"), ("Tile memory", "device")):
+            self.browser.run(f"{canvas}.dispatchEvent(new KeyboardEvent('keydown', {{ key: 'ArrowRight' }}))")
+            said = self.browser.run("document.getElementById('announce').textContent")
+            self.assertTrue(said.startswith(name), said)
+            share = float(re.search(r"([0-9.]+) % of the cycles", said)[1])
+            least = self.number(rows[name]["Of the run"]) / self.number(rows[name]["At most a cycle"])
+            self.assertAlmostEqual(share, 100 * least / cycles[within], delta=0.006 * share)
 
     def test_workers_of_the_chosen_tile_are_those_of_the_trace(self):
         trace = self.run_traced("vertex", *LINEAR, level="vertex")
