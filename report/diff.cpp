@@ -45,7 +45,7 @@ ViewTable parts_of(const TraceSummary& before, const TraceSummary& after) {
                               {"after", Form::kCycles},
                               {"moved", Form::kMoved},
                               {"moved", Form::kMovedTime, "", 1},
-                              {"%", Form::kShare, "1"}}};
+                              {"%", Form::kMovedShare, "1"}}};
   const auto device = [](const TraceSummary& t) {
     return t.totals.compute + t.totals.exchange + t.totals.sync;
   };
@@ -126,7 +126,7 @@ std::vector<ViewTable> diff_tables(const TraceSummary& before, const TraceSummar
                               {"after", Form::kCycles},
                               {"moved", Form::kMoved},
                               {"moved", Form::kMovedTime, "", 3},
-                              {"%", Form::kShare, "1"},
+                              {"%", Form::kMovedShare, "1"},
                               {"compute", Form::kMoved, "", 1},
                               {"exchange", Form::kMoved, "", 1},
                               {"sync", Form::kMoved, "", 1}}};

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <sstream>
 
 #include "base/format_version.h"
 #include "report/text_table.h"
@@ -82,6 +83,49 @@ std::string shape_text(const ListedDataset& dataset) {
   return fmt::format("{}[{}]", dataset.type, fmt::join(dataset.shape, ", "));
 }
 
+/// A line of a listing: its cells, and what it means.
+struct ListedRow {
+  std::vector<std::string> cells;
+  std::string meaning = {};
+};
+
+/// Rows with what each means: beside its cells where there is room, else below them; where there is
+/// no room for the cells either, all is below the name.
+std::string rows_text(const std::vector<ListedRow>& listed, std::size_t columns) {
+  constexpr std::size_t kLeastBeside = 40, kBelow = 4;
+  using enum TextTable::Align;
+  TextTable table({kLeft, kLeft, kLeft, kLeft});
+  for (const ListedRow& row : listed) table.add(row.cells);
+  table.fit(columns);
+  const bool fits = table.width() <= columns;
+  const std::size_t beside = table.width() + kBetweenColumns;
+  const bool is_beside = beside + kLeastBeside <= columns;
+  std::string text;
+  std::istringstream lines(table.text());
+  for (const ListedRow& row : listed) {
+    std::string line, below = row.meaning;
+    std::getline(lines, line);
+    if (!fits) {
+      std::vector<std::string> cells(row.cells.begin() + 1, row.cells.end());
+      std::erase(cells, "");
+      if (!cells.empty()) below = fmt::format("{}: {}", fmt::join(cells, ", "), below);
+      const std::size_t begin = row.cells[0].find_first_not_of(' ');
+      line = row.cells[0].substr(0, begin) + filled(row.cells[0], kBelow, columns, begin);
+      line.pop_back();
+    }
+    text += line;
+    if (below.empty()) {
+      text += '\n';
+      continue;
+    }
+    const std::size_t indent = is_beside ? beside : kBelow;
+    text += is_beside ? std::string(beside - display_width(line), ' ')
+                      : "\n" + std::string(kBelow, ' ');
+    text += filled(one_line(below), indent, columns, indent);
+  }
+  return text;
+}
+
 }  // namespace
 
 TraceListing list_trace(const std::filesystem::path& path) {
@@ -99,22 +143,23 @@ TraceListing list_trace(const std::filesystem::path& path) {
 }
 
 std::string listing_text(const TraceListing& listing) {
-  using enum TextTable::Align;
-  std::string text = fmt::format("format {}  level {}  {}\n", listing.format_version, listing.level,
-                                 listing.complete ? "complete" : "not complete");
-  TextTable table({kLeft, kLeft, kLeft, kLeft, kLeft});
+  const std::size_t columns = output_columns();
+  std::string text = wrapped({"format " + listing.format_version, "level " + listing.level,
+                              listing.complete ? "complete" : "not complete"},
+                             0, columns);
+  std::vector<ListedRow> rows;
   std::string group;
   for (const ListedDataset& dataset : listing.datasets) {
     if (const std::string of = group_of(dataset.path); of != group) {
       group = of;
-      table.add({group.empty() ? "/" : group});
+      rows.push_back({{group.empty() ? "/" : group}});
     }
     const std::string indent(2, ' ');
-    table.add({indent + dataset.path.substr(dataset.path.rfind('/') + 1), shape_text(dataset),
-               dataset.axes, dataset.unit == "1" ? "" : dataset.unit,
-               dataset.same_as.empty() ? dataset.meaning : "= " + dataset.same_as});
+    rows.push_back({{indent + dataset.path.substr(dataset.path.rfind('/') + 1), shape_text(dataset),
+                     dataset.axes, dataset.unit == "1" ? "" : dataset.unit},
+                    dataset.same_as.empty() ? dataset.meaning : "= " + dataset.same_as});
   }
-  text += table.text();
+  text += rows_text(rows, columns);
   // Parts that are missing for one reason, together.
   std::vector<std::string> reasons;
   for (const MissingPart& part : listing.missing) {
@@ -126,7 +171,7 @@ std::string listing_text(const TraceListing& listing) {
       if (part.reason == reason) names.push_back(part.name);
     }
     text += fmt::format("Not there{}:\n{}", reason.empty() ? "" : ", " + reason,
-                        wrapped(names, 2, output_columns()));
+                        wrapped(names, 2, columns));
   }
   return text;
 }

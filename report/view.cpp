@@ -7,18 +7,21 @@
 #include <type_traits>
 
 #include "report/numbers.h"
+#include "report/report.h"
 
 namespace superstep {
 namespace {
 
 using Form = ViewColumn::Form;
 
+/// As `kStepGroupings` has them, and by call.
+constexpr std::string_view kGroupings[] = {"operation", "opcode", "python", "source", "call"};
 constexpr std::string_view kGroupBy = "group-by", kMatch = "match", kTop = "top";
 constexpr std::string_view kGroupsTake[] = {kGroupBy, kMatch, kTop}, kLongTake[] = {kMatch, kTop},
                            kMatchAlone[] = {kMatch}, kTopAlone[] = {kTop};
 constexpr ReportView kViews[] = {
     {"ops", "operations, most device cycles first; --group-by adds them up otherwise", ops_view,
-     kGroupsTake},
+     kGroupsTake, kGroupings},
     {"steps", "steps of the program in its order, with prediction and bound", steps_view,
      kLongTake},
     {"supersteps", "supersteps of the run, longest first", supersteps_view, kLongTake},
@@ -29,7 +32,7 @@ constexpr ReportView kViews[] = {
     {"exchange", "exchanges beside their schedules and bounds", exchange_view, kLongTake},
     {"host", "what crossed the host link, by stream", host_view, kMatchAlone},
     {"bounds", "operations beside what even tiles and the words of the busiest ports would take",
-     bounds_view, kGroupsTake},
+     bounds_view, kGroupsTake, kStepGroupings},
     {"bsp", "kinds of supersteps as w + g h + l beside what they took", bsp_view, kLongTake},
     {"insights", "what is worth a look, and what to try", insights_view, {}},
 };
@@ -84,6 +87,23 @@ nlohmann::ordered_json view_document(std::span<const ViewTable> tables) {
     list.push_back(std::move(out));
   }
   return list;
+}
+
+std::string pattern_problem(std::string_view pattern) {
+  if (pattern.empty()) return "an empty pattern means no name; * means all";
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    if (pattern[i] == '\\') {
+      if (++i == pattern.size()) return "a \\ has nothing behind it";
+      continue;
+    }
+    if (pattern[i] != '[') continue;
+    // A ] that comes first is one of the characters.
+    std::size_t first = i + 1;
+    if (first < pattern.size() && (pattern[first] == '!' || pattern[first] == '^')) ++first;
+    i = pattern.find(']', first + 1);
+    if (i == std::string_view::npos) return "a [ has no ]; [[] means a [";
+  }
+  return {};
 }
 
 bool matches(const ViewOptions& options, const std::string& name) {

@@ -23,17 +23,18 @@ using ViewCell = std::variant<std::monostate, std::string, std::uint64_t, std::i
 struct ViewColumn {
   enum class Form : std::uint8_t {
     kText,
-    kPlace,      ///< file:line, in text without the file's folders where there is no room for them
-    kCount,      ///< whole numbers in groups of three digits
-    kCycles,     ///< likewise
-    kMoved,      ///< likewise, with a sign; text leaves out 0
-    kTime,       ///< nanoseconds, which documents leave out: they have cycles
-    kMovedTime,  ///< likewise, with a sign
-    kBytes,      ///< likewise, with KiB and MiB in text
-    kShare,      ///< 0 to 1, in text in percent
-    kReal,       ///< with two decimals in text
-    kBar,        ///< a share that text draws and documents leave out
-    kPhaseBar,   ///< shares of phases, likewise
+    kPlace,       ///< file:line, in text without the file's folders where there is no room for them
+    kCount,       ///< whole numbers in groups of three digits
+    kCycles,      ///< likewise
+    kMoved,       ///< likewise, with a sign; text leaves out 0
+    kTime,        ///< nanoseconds, which documents leave out: they have cycles
+    kMovedTime,   ///< likewise, with a sign
+    kBytes,       ///< likewise, with KiB and MiB in text
+    kShare,       ///< 0 to 1, in text in percent
+    kMovedShare,  ///< what moved by what was; in text in percent, or `x 12.5` of many times as much
+    kReal,        ///< with two decimals in text
+    kBar,         ///< a share that text draws and documents leave out
+    kPhaseBar,    ///< shares of phases, likewise
   };
   std::string name;  ///< also in documents, with _ for blanks
   Form form = Form::kText;
@@ -83,11 +84,8 @@ template <class T>
 struct ViewOptions {
   std::size_t top = 20;     ///< rows of long tables; the rest is one row where it adds up
   std::string match = "*";  ///< a shell pattern of names
-  std::string group_by = "operation";  ///< of `kGroupings`
+  std::string group_by = "operation";  ///< of the view's `groupings`
 };
-/// What operations can be added up by: as steps can, and by call of the program.
-inline constexpr std::string_view kGroupings[] = {"operation", "opcode", "python", "source",
-                                                  "call"};
 
 /// An open trace and what it adds up to.
 struct ViewInput {
@@ -101,6 +99,8 @@ struct ReportView {
   std::string_view name, meaning;
   std::vector<ViewTable> (*tables)(const ViewInput& input);
   std::span<const std::string_view> takes;  ///< which of --group-by, --match and --top
+  /// What it adds up by: as steps can be, and perhaps by call of the program.
+  std::span<const std::string_view> groupings = {};
 };
 /// All but the one that `superstep report` shows when none is named.
 [[nodiscard]] std::span<const ReportView> report_views();
@@ -123,6 +123,8 @@ struct ReportView {
 /// Tables as a document: `{name, title, columns: [{name, unit, meaning}], rows: [[...]]}` of each.
 [[nodiscard]] nlohmann::ordered_json view_document(std::span<const ViewTable> tables);
 
+/// What is wrong with a shell pattern; empty of one that is well-formed.
+[[nodiscard]] std::string pattern_problem(std::string_view pattern);
 /// Whether a name is meant.
 [[nodiscard]] bool matches(const ViewOptions& options, const std::string& name);
 /// Says in place of its notes that no name is meant, where a pattern left a table without rows.

@@ -31,6 +31,15 @@ std::string moved_text(std::int64_t by) {
   return (by < 0 ? "-" : "+") + grouped(static_cast<std::uint64_t>(std::abs(by)));
 }
 
+/// In percent, or how many times as much where that is easier to read.
+std::string moved_share_text(double by) {
+  constexpr double kManyTimes = 10;
+  const double times = 1 + by;
+  if (times < kManyTimes) return fmt::format("{:.1f}", 100 * by);
+  return times < 100 ? fmt::format("x {:.1f}", times)
+                     : "x " + grouped(static_cast<std::uint64_t>(times + 0.5));
+}
+
 /// Whether there is something to show.
 bool is_there(const ViewCell& cell) {
   const auto* text = std::get_if<std::string>(&cell);
@@ -46,6 +55,7 @@ std::string cell_text(const ViewCell& cell, Form form, const TimeColumn& times) 
   if (!real) return {};
   if (form == Form::kTime) return times.text(*real);
   if (form == Form::kMovedTime) return *real == 0 ? "" : (*real > 0 ? "+" : "") + times.text(*real);
+  if (form == Form::kMovedShare) return moved_share_text(*real);
   return form == Form::kShare ? fmt::format("{:.1f}", 100 * *real) : real_text(*real);
 }
 
@@ -81,7 +91,7 @@ std::string heading_of(const ViewColumn& column, const TimeColumn& times,
   if (column.is_drawn()) return {};
   if (column.is_time()) return fmt::format("{} ({})", column.name, times.unit());
   if (column.form == Form::kBytes) return fmt::format("{} ({})", column.name, bytes.unit());
-  const bool is_share = column.form == Form::kShare;
+  const bool is_share = column.form == Form::kShare || column.form == Form::kMovedShare;
   return is_share && column.name.find('%') == std::string::npos ? column.name + " %" : column.name;
 }
 
@@ -183,6 +193,27 @@ std::string paragraphs(const ViewTable& view, const TextStyle& style) {
   return out;
 }
 
+/// Rows that no line has room for: the first cell of each, and below it the others with their
+/// headings.
+std::string stacked(const std::vector<ShownColumn>& columns, const TextStyle& style) {
+  std::string out;
+  const std::size_t rows = columns.front().texts.size();
+  for (std::size_t r = 1; r < rows; ++r) {
+    const auto cell = [&](const ShownColumn& shown) {
+      return shown.texts[0] + ": " + shown.texts[r];
+    };
+    const ShownColumn& first = columns.front();
+    out += heading(filled(first.column->is_left() ? first.texts[r] : cell(first), 0, style.columns),
+                   style);
+    std::vector<std::string> cells;
+    for (const ShownColumn& shown : columns)
+      if (&shown != &first && !shown.texts.empty() && !shown.texts[r].empty())
+        cells.push_back(cell(shown));
+    out += wrapped(cells, 2, style.columns);
+  }
+  return out;
+}
+
 /// Takes columns out until lines fit, or no more can go; says how the others are shown.
 Layout fit(std::vector<ShownColumn>& columns, std::size_t width) {
   Layout layout;
@@ -237,8 +268,9 @@ std::string table_text(const ViewTable& view, const TextStyle& style) {
   const Layout layout = fit(columns, style.columns);
   TextTable table = table_of(view, columns, layout, style);
   table.fit(style.columns);
-  std::string out = title + table.text();
-  if (const std::size_t phases = phases_of(view, columns); phases != 0)
+  const bool fits = table.width() <= style.columns;
+  std::string out = title + (fits ? table.text() : stacked(columns, style));
+  if (const std::size_t phases = phases_of(view, columns); fits && phases != 0)
     out += phase_legend(phases, style) + "\n";
   if (const std::string meanings = meanings_of(columns); !meanings.empty())
     out += filled(meanings, 0, style.columns);

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -14,7 +15,7 @@ namespace {
 
 /// The one of `choices` that an option names.
 template <class Choices, class Name>
-const auto& chosen(const char* option, const std::string& word, const Choices& choices,
+const auto& chosen(const std::string& option, const std::string& word, const Choices& choices,
                    const Name& name_of) {
   const auto found = std::ranges::find(choices, word, name_of);
   if (found != std::ranges::end(choices)) return *found;
@@ -47,6 +48,23 @@ void check_takes(const ReportView& view, const Options& options) {
     if (options.has(option) && !std::ranges::count(view.takes, std::string_view(option)))
       usage_error(fmt::format("--{} is not for --view {}, which takes {}", option, view.name,
                               takes.empty() ? "none of --group-by, --match, --top" : takes));
+}
+
+std::string list_of(std::span<const std::string_view> names) {
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// What the options say of a view; `what` adds up by these.
+ViewOptions wanted_of(const Options& options, std::string_view what,
+                      std::span<const std::string_view> groupings) {
+  ViewOptions wanted{.top = options.number("top", 0, 1'000'000'000, 20)};
+  if (const auto match = options.get("match")) wanted.match = *match;
+  if (const std::string problem = pattern_problem(wanted.match); !problem.empty())
+    usage_error(fmt::format("--match '{}': {}", wanted.match, problem));
+  if (const auto by = options.get("group-by"))
+    wanted.group_by = chosen(fmt::format("group-by of {}", what), *by, groupings,
+                             [](std::string_view name) { return name; });
+  return wanted;
 }
 
 void show(const std::vector<ViewTable>& tables, std::string_view name, const TextStyle& style,
@@ -82,14 +100,18 @@ std::span<const AnswerField> report_command_fields() {
 }
 
 Options report_options() {
-  std::string views, groupings;
-  for (const ReportView& view : report_views())
+  std::string views, grouped, also;
+  for (const ReportView& view : report_views()) {
     views += fmt::format("{}{}", views.empty() ? "" : ", ", view.name);
-  for (const std::string_view by : kGroupings)
-    groupings += fmt::format("{}{}", groupings.empty() ? "" : ", ", by);
+    if (view.groupings.empty()) continue;
+    grouped += fmt::format("--view {}, ", view.name);
+    for (const std::string_view by : view.groupings)
+      if (!std::ranges::count(kStepGroupings, by))
+        also += fmt::format("; --view {} also {}", view.name, by);
+  }
   static const std::string view_help = "one view of the trace: " + views;
-  static const std::string group_help =
-      "what --view ops, --view bounds and diff add up by: " + groupings + " (operation)";
+  static const std::string group_help = fmt::format("what {}diff add up by: {} (operation){}",
+                                                    grouped, list_of(kStepGroupings), also);
   Options options(
       "report RUN.h5 [options] | report diff A.h5 B.h5 [options]",
       "Shows a trace, whole or as one view, or what differs between two.",
@@ -107,16 +129,11 @@ Options report_options() {
 
 ExitCode report_command(const Options& options, Answer& answer) {
   const std::vector<std::string>& words = options.words();
-  const ViewOptions wanted{
-      .top = options.number("top", 0, 1'000'000'000, 20),
-      .match = options.get("match").value_or("*"),
-      .group_by = std::string(chosen("group-by", options.get("group-by").value_or("operation"),
-                                     kGroupings, [](std::string_view name) { return name; }))};
   const TextStyle style = style_of(options);
   if (words[0] == "diff") {
     if (words.size() != 3) usage_error("report diff takes two traces");
     if (options.has("view")) usage_error("report diff has one view");
-    if (wanted.group_by == "call") usage_error("report diff does not add up by call");
+    const ViewOptions wanted = wanted_of(options, "report diff", kStepGroupings);
     const TraceSummary before = read_trace(words[1]), after = read_trace(words[2]);
     show(diff_tables(before, after, wanted), "diff", style, answer);
     return ExitCode::kOk;
@@ -134,6 +151,8 @@ ExitCode report_command(const Options& options, Answer& answer) {
   const ReportView& chosen_view =
       chosen("view", *view, report_views(), [](const ReportView& v) { return v.name; });
   check_takes(chosen_view, options);
+  const ViewOptions wanted =
+      wanted_of(options, fmt::format("--view {}", chosen_view.name), chosen_view.groupings);
   show(chosen_view.tables({file, trace, wanted}), chosen_view.name, style, answer);
   return ExitCode::kOk;
 }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "base/error.h"
 #include "report/report.h"
 #include "report/view.h"
 #include "sim/trace/schema.h"
@@ -87,7 +86,6 @@ std::vector<Row> rows_by(const ViewInput& input) {
 
 std::vector<ViewTable> bounds_view(const ViewInput& input) {
   const std::string& by = input.options.group_by;
-  if (by == "call") throw UserError(ExitCode::kUsage, "--view bounds does not add up by call");
   ViewTable table{
       .name = "bounds",
       .title = "What is lost, most first",

@@ -150,6 +150,28 @@ TEST(TraceListing, HasEveryDatasetAndWhatTheLevelLacks) {
   }
 }
 
+TEST(TraceListing, KeepsToTheColumnsThatThereAre) {
+  const std::filesystem::path path = traced("superstep");
+  for (const std::size_t columns : {40u, 80u, 200u}) {
+    for (const char* verb : {"ls", "info"}) {
+      const ProgramRun run = superstep("trace " + std::string(verb) + " " + path.string(),
+                                       "COLUMNS=" + std::to_string(columns));
+      ASSERT_EQ(run.code, 0) << run.err;
+      std::istringstream lines(run.out);
+      for (std::string line; std::getline(lines, line);)
+        EXPECT_LE(line.size(), columns) << verb << ": " << line;
+    }
+    // Meanings are whole, on as many lines as they need.
+    std::istringstream words(
+        superstep("trace ls " + path.string(), "COLUMNS=" + std::to_string(columns)).out);
+    std::string text;
+    for (std::string word; words >> word;) text += word + " ";
+    EXPECT_NE(text.find("Compute cycles of the critical tile for its launches of the step, in all"),
+              std::string::npos)
+        << text;
+  }
+}
+
 TEST(TraceListing, SaysWhatAnOlderFormatLacks) {
   const ProgramRun run = superstep("trace ls --json tests/sim/format_1.0.0.h5.part");
   ASSERT_EQ(run.code, 0) << run.err;

@@ -378,7 +378,7 @@ TEST_F(Views, KeepToTheColumnsThatThereAre) {
         trace() + " --view bsp", trace() + " --view insights", "diff " + trace() + " " + other,
         "diff " + trace() + " " + other + " --group-by source", other,
         other + " --view bounds --group-by python", other + " --view bounds"}) {
-    for (const std::size_t columns : {60u, 80u, 132u}) {
+    for (const std::size_t columns : {40u, 60u, 80u, 132u}) {
       const ProgramRun run = superstep("report " + view, "COLUMNS=" + std::to_string(columns));
       ASSERT_EQ(run.code, 0) << run.err;
       std::istringstream lines(run.out);
@@ -412,6 +412,26 @@ TEST(ViewText, CutsLongNamesInTheMiddleAndKeepsTheNumbers) {
     // Times stay where there is room; bars go before them.
     EXPECT_EQ(text.find("time (us)") != std::string::npos, columns > 40) << text;
   }
+}
+
+TEST(ViewText, PutsCellsBelowTheNameWhereNoLineHasRoomForThem) {
+  ViewTable table{.title = "T",
+                  .columns = {{"name"},
+                              {"imbalance", ViewColumn::Form::kCycles},
+                              {"schedule", ViewColumn::Form::kCycles},
+                              {"bar", ViewColumn::Form::kBar}}};
+  table.add(std::string("a"), std::uint64_t{1'234'567}, std::uint64_t{7}, 0.5);
+  table.add(std::string("b"), ViewCell(), std::uint64_t{8}, 0.1);
+  EXPECT_EQ(view_text(std::vector{table}, {.columns = 30}),
+            "T\na\n  imbalance: 1,234,567\n  schedule: 7\nb\n  schedule: 8\n");
+}
+
+TEST(ViewText, SaysHowManyTimesAsMuchWherePercentsAreMany) {
+  ViewTable table{.columns = {{"name"}, {"%", ViewColumn::Form::kMovedShare}}};
+  for (const double by : {-0.5, 0.411, 8.99, 9.0, 122.4, 1233.2}) table.add(std::string("a"), by);
+  EXPECT_EQ(view_text(std::vector{table}, {}),
+            "name        %\na       -50.0\na        41.1\na       899.0\na      x 10.0\n"
+            "a       x 123\na     x 1,234\n");
 }
 
 TEST(ViewText, LeavesOutColumnsWithoutACellAndSaysWhatTheOthersMean) {
@@ -549,6 +569,32 @@ TEST_F(Views, SayThatNothingHasAName) {
     EXPECT_NE(run.out.find("Nothing here has a name like 'no such*'."), std::string::npos)
         << view << run.out;
     EXPECT_EQ(superstep(words + "'*'").out.find("Nothing here"), std::string::npos) << view;
+  }
+}
+
+TEST_F(Views, RefusePatternsThatAreMalformed) {
+  for (const char* pattern : {"", "[", "[]", "a[b", "[!]", "a\\"}) {
+    for (const std::string words : {" --view ops", " --view steps"}) {
+      const ProgramRun run = superstep("report " + trace() + words + " --match '" + pattern + "'");
+      EXPECT_EQ(run.code, 2) << pattern;
+      EXPECT_NE(run.err.find("--match '" + std::string(pattern) + "': "), std::string::npos)
+          << run.err;
+    }
+    EXPECT_EQ(
+        superstep("report diff " + trace() + " " + trace() + " --match '" + pattern + "'").code, 2);
+  }
+  for (const char* pattern : {"[]]", "[a]*", "\\[*", "[!a]*"})
+    EXPECT_EQ(superstep("report " + trace() + " --view ops --match '" + pattern + "'").code, 0)
+        << pattern;
+}
+
+TEST_F(Views, SayWhatTheyAddUpByWhereTheyRefuseOne) {
+  for (const std::string& words : {trace() + " --view bounds", "diff " + trace() + " " + trace()}) {
+    const ProgramRun run = superstep("report " + words + " --group-by call");
+    EXPECT_EQ(run.code, 2);
+    EXPECT_NE(run.err.find("has no 'call': operation, opcode, python, source"), std::string::npos)
+        << run.err;
+    EXPECT_EQ(run.err.find("source, call"), std::string::npos) << run.err;
   }
 }
 

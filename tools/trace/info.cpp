@@ -1,3 +1,6 @@
+#include <fmt/format.h>
+
+#include "report/text_table.h"
 #include "sim/trace/trace.h"
 #include "tools/trace/verbs.h"
 
@@ -5,11 +8,17 @@ namespace superstep {
 
 ExitCode trace_info(const Options&, const std::vector<std::string>& files, Answer& answer) {
   const TraceSummary trace = read_trace(files[0]);
+  const std::size_t columns = output_columns();
   answer.print(
-      "format {}  level {}  outcome {}  complete {}\nmodule {}  machine {}  supersteps {}\n",
-      trace.format_version, trace.level, trace.outcome, trace.complete ? "yes" : "no", trace.module,
-      trace.machine_name, trace.totals.supersteps);
-  for (const auto& [key, value] : trace.provenance) answer.print("{}: {}\n", key, value);
+      "{}{}",
+      wrapped({"format " + trace.format_version, "level " + trace.level, "outcome " + trace.outcome,
+               trace.complete ? "complete yes" : "complete no"},
+              0, columns),
+      wrapped({"module " + one_line(trace.module), "machine " + one_line(trace.machine_name),
+               fmt::format("supersteps {}", trace.totals.supersteps)},
+              0, columns));
+  for (const auto& [key, value] : trace.provenance)
+    answer.print("{}", filled(one_line(fmt::format("{}: {}", key, value)), 2, columns));
   answer.fields() = {{"format_version", trace.format_version},
                      {"level", trace.level},
                      {"outcome", trace.outcome},
