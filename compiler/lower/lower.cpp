@@ -152,6 +152,15 @@ class GraphLowering {
     return users.size() == 1 ? users[0] : nullptr;
   }
 
+  /// Whether one op reads a value, itself or reshaped.
+  [[nodiscard]] bool has_one_reader(ValueId v) const {
+    for (; only_user(v) != nullptr && values_.root(v) != v;
+         v = graph_.producer_of(v)->operands[0]) {
+      if (graph_.producer_of(v)->operands.size() != 1) return false;
+    }
+    return only_user(v) != nullptr;
+  }
+
   /// Whether a value is used by one product only, which then may choose where it lies; it may be
   /// transposed for that.
   [[nodiscard]] bool is_operand_of_product(ValueId v) const {
@@ -255,7 +264,9 @@ class GraphLowering {
     std::vector<Piece> pieces;
     Time ready;
     for (const auto& [operand, box] : boxes) {
-      Reading reading = values_.read(operand, box);
+      const bool is_only_moved = boxes.size() == 1 && !repeats(box) && has_one_reader(operand);
+      Reading reading =
+          is_only_moved ? values_.read_side_by_side(operand, box) : values_.read(operand, box);
       ready = std::max(ready, reading.ready);
       std::ranges::move(reading.pieces, std::back_inserter(pieces));
     }

@@ -232,9 +232,7 @@ std::optional<Values::Permuted> Values::permuted(ValueId v) {
   if (!e.places.empty() || e.view.size() != 1) return std::nullopt;
   const auto& [source, box] = e.view.front();
   const Layout& stored = *builder_.buffer(source).layout;
-  const bool repeats =
-      std::ranges::any_of(box.axes, [](const Axis& axis) { return axis.from == 0; });
-  if (repeats || box.elements() != elements(v) || stored.elements() != elements(v)) {
+  if (repeats(box) || box.elements() != elements(v) || stored.elements() != elements(v)) {
     return std::nullopt;
   }
   return Permuted{{source, e.time}, builder_.layouts().with(stored.intervals(), {reversed(box)})};

@@ -239,31 +239,35 @@ class Scattering {
   }
 
   [[nodiscard]] Tensor result() {
-    const Tensor all = with_phases({});
+    const Tensor all = all_phases();
     const Indices none(grid_.size(), 0);
     if (low_ == none && high_ == none) return all;
     return pad(all, initial_, low_, high_, none);
   }
 
  private:
-  /// All positions of the phases that begin like this; they are one dimension with the grid's.
-  [[nodiscard]] Tensor with_phases(Indices phase) {
-    const std::size_t d = phase.size();
-    if (d == grid_.size()) return of_phase(phase);
+  /// All phases, one after the other, then in their places: a dimension of the grid and its phases
+  /// become one.
+  [[nodiscard]] Tensor all_phases() {
+    const std::size_t rank = grid_.size();
+    Shape strides, one = grid_, split, shape = grid_;
+    std::vector<std::int64_t> order;
+    for (const SlidingWindow& window : windows_) strides.push_back(window.stride);
+    one.insert(one.begin(), 1);
     std::vector<Tensor> parts;
-    Shape shape;
-    for (std::int64_t p = 0; p < windows_[d].stride; ++p) {
-      phase.push_back(p);
-      const Tensor part = with_phases(phase);
-      phase.pop_back();
-      shape = part.shape();
-      if (windows_[d].stride == 1) return part;
-      shape.insert(shape.begin() + static_cast<std::ptrdiff_t>(d) + 1, 1);
-      parts.push_back(reshape(part, shape));
+    Indices phase(rank);
+    do {
+      parts.push_back(reshape(of_phase(phase), one));
+    } while (next_index(phase, strides));
+    if (parts.size() == 1) return reshape(parts[0], grid_);
+    split = strides;
+    split.insert(split.end(), grid_.begin(), grid_.end());
+    for (std::size_t d = 0; d < rank; ++d) {
+      order.push_back(static_cast<std::int64_t>(rank + d));
+      order.push_back(static_cast<std::int64_t>(d));
+      shape[d] *= strides[d];
     }
-    shape.erase(shape.begin() + static_cast<std::ptrdiff_t>(d) + 1);
-    shape[d] *= windows_[d].stride;
-    return reshape(concatenate(parts, static_cast<std::int64_t>(d) + 1), shape);
+    return reshape(transpose(reshape(concatenate(parts, 0), split), order), shape);
   }
 
   /// Windows in ascending order have the places of a position in descending order.

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <optional>
 #include <utility>
 
+#include "compiler/ops/elements.h"
 #include "compiler/ops/ops.h"
 #include "compiler/ops/scalar_region.h"
 #include "compiler/ops/windows_in_order.h"
@@ -169,6 +171,18 @@ bool takes_part_often(const Graph& region, std::span<const Tensor> initial) {
   return value && evaluate_scalar_region(region, {*value, *value})[0].data == value->data;
 }
 
+/// Whether all floats, and NaNs, replace the initial value: that of a maximum or minimum.
+bool is_always_replaced(const Graph& region, std::span<const Tensor> initial) {
+  const Op* op = only_op_of(region);
+  if (op == nullptr || !is_float(initial[0].dtype())) return false;
+  const bool is_maximum = op->definition == &kMaximumOp;
+  if (!is_maximum && op->definition != &kMinimumOp) return false;
+  const std::optional<HostTensor> value =
+      constant_value(initial[0].builder->graph(), initial[0].id);
+  return value &&
+         read_float(*value, 0) == (is_maximum ? -1 : 1) * std::numeric_limits<double>::infinity();
+}
+
 /// Windows that do not meet and hold elements only: their dimensions become two, one of which is
 /// reduced.
 bool are_apart(const std::vector<SlidingWindow>& windows, const Shape& shape) {
@@ -178,6 +192,15 @@ bool are_apart(const std::vector<SlidingWindow>& windows, const Shape& shape) {
     if (window.size != window.stride && window.count(shape[d]) != 1) return false;
   }
   return true;
+}
+
+/// Places of windows that are apart which are combined element by element, without a reduction.
+constexpr std::int64_t kMostPlaces = 4;
+
+std::int64_t places_of(const std::vector<SlidingWindow>& windows) {
+  std::int64_t places = 1;
+  for (const SlidingWindow& window : windows) places *= window.size;
+  return places;
 }
 
 std::vector<Tensor> reduce_apart(const Graph& region, std::span<const Tensor> inputs,
@@ -204,6 +227,33 @@ std::vector<Tensor> reduce_apart(const Graph& region, std::span<const Tensor> in
   return inputs[0].builder->append(kReduceOp, operands, std::move(op));
 }
 
+/// The places of windows that are apart and have few, one slice each, combined element by element,
+/// from what `results` has, if anything.
+std::vector<Tensor> combine_places(const Graph& region, std::span<const Tensor> inputs,
+                                   std::vector<Tensor> results,
+                                   const std::vector<SlidingWindow>& windows) {
+  const Shape counts = window_counts(windows, inputs[0].shape());
+  Shape sizes;
+  Indices strides;
+  for (const SlidingWindow& window : windows) {
+    sizes.push_back(window.size);
+    strides.push_back(window.stride);
+  }
+  Indices place(sizes.size());
+  do {
+    Indices begin, limit;
+    for (std::size_t d = 0; d < place.size(); ++d) {
+      begin.push_back(place[d] - windows[d].low);
+      limit.push_back(begin[d] + (counts[d] - 1) * strides[d] + 1);
+    }
+    std::vector<Tensor> arguments = std::move(results);
+    for (const Tensor& input : inputs) arguments.push_back(slice(input, begin, limit, strides));
+    const bool is_first = arguments.size() == inputs.size();
+    results = is_first ? std::move(arguments) : apply_scalar_region(region, arguments);
+  } while (next_index(place, sizes));
+  return results;
+}
+
 }  // namespace
 
 std::vector<Tensor> reduce_windows(const Graph& region, std::span<const Tensor> inputs,
@@ -220,7 +270,12 @@ std::vector<Tensor> reduce_windows(const Graph& region, std::span<const Tensor> 
     const auto result = reduce_in_order(region, inputs[0], starts[0], windows);
     if (result) return {*result};
   }
-  if (are_apart(windows, shape)) return reduce_apart(region, inputs, initial, windows);
+  if (are_apart(windows, shape)) {
+    const std::int64_t places = places_of(windows);
+    if (places > 1 && is_always_replaced(region, initial)) starts.clear();
+    if (places <= kMostPlaces) return combine_places(region, inputs, starts, windows);
+    return reduce_apart(region, inputs, initial, windows);
+  }
 
   std::vector<Tensor> values(inputs.begin(), inputs.end());
   std::optional<Tensor> holds;

@@ -157,6 +157,10 @@ bool compose_without_carry(const Box& outer, const Box& inner, Box& composed) {
 
 }  // namespace
 
+bool repeats(const Box& box) {
+  return std::ranges::any_of(box.axes, [](const Axis& axis) { return axis.from == 0; });
+}
+
 bool is_dense(const Box& box) {
   std::int64_t dense = 1;
   for (auto axis = box.axes.rbegin(); axis != box.axes.rend(); ++axis) {

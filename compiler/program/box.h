@@ -33,6 +33,9 @@ inline constexpr Side kToSide{&Box::to, &Axis::to};
 /// possible.
 [[nodiscard]] Box simplified(Box box);
 
+/// Whether a box copies an element to several places.
+[[nodiscard]] bool repeats(const Box& box);
+
 /// Whether a box writes its destinations, from 0 on, without gaps, in the order of its axes.
 [[nodiscard]] bool is_dense(const Box& box);
 
