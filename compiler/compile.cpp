@@ -67,6 +67,10 @@ class Fitting {
         return build_image(module_, machine_, std::move(program), options_.progress, keep_first,
                            options_.keep_exchange_plan, saves_code_);
       } catch (const TileIsFull& full) {
+        if (order_ == StepOrder::kBalanced) {
+          order_ = StepOrder::kEarliest;
+          continue;
+        }
         if (!first) {
           first = std::current_exception();
           shortage_ = full.shortage;
@@ -151,7 +155,7 @@ class Fitting {
   std::string shortage_;  ///< of the program as it was planned first
   std::vector<PlannedProduct> products_;
   SqueezedProducts squeezed_;
-  StepOrder order_ = StepOrder::kEarliest;
+  StepOrder order_ = StepOrder::kBalanced;
 };
 
 /// The host's side of arguments and results is as the module has it: wide ones are split inside.

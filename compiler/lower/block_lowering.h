@@ -18,7 +18,7 @@ namespace superstep {
 /// How a whole program is lowered.
 struct LoweringChoices {
   const SqueezedProducts& squeezed;
-  StepOrder order = StepOrder::kEarliest;
+  StepOrder order = StepOrder::kBalanced;
 };
 
 /// A block of ops that is being lowered, as the lowerings of single ops see it.

@@ -14,6 +14,6 @@ namespace superstep {
 [[nodiscard]] LoweredProgram lower(const Module& module, const MachineConfig& machine,
                                    const CompileProgress& progress = {},
                                    const SqueezedProducts& squeezed = {},
-                                   StepOrder order = StepOrder::kEarliest);
+                                   StepOrder order = StepOrder::kBalanced);
 
 }  // namespace superstep

@@ -7,6 +7,8 @@
 #include <optional>
 #include <tuple>
 
+#include "compiler/cost/launch_cycles.h"
+#include "compiler/program/step_delay.h"
 #include "compiler/program/substitute.h"
 
 namespace superstep {
@@ -38,6 +40,39 @@ std::uint32_t arriving_words(const std::vector<Movement>& movements) {
   std::size_t words = 0;
   for (const Movement& movement : movements) words += movement.words * movement.destinations.size();
   return static_cast<std::uint32_t>(words);
+}
+
+using Loads = std::map<TileId, TimedStep::Load>;
+
+std::vector<TimedStep::Load> listed(const Loads& loads) {
+  std::vector<TimedStep::Load> list;
+  for (const auto& [tile, load] : loads) {
+    list.push_back(load);
+    list.back().tile = tile;
+  }
+  return list;
+}
+
+/// What an exchange takes on ports. What several tiles want of one range is sent once.
+std::vector<TimedStep::Load> loads_of(const std::vector<Movement>& movements, const Costs& costs) {
+  Loads loads;
+  std::set<std::pair<Movement::End, std::uint32_t>> sent;
+  for (const Movement& movement : movements) {
+    const auto cycles = static_cast<std::uint32_t>(costs.port(movement.words, 1));
+    if (sent.insert({movement.source, movement.words}).second) {
+      loads[movement.source.tile].work += cycles;
+    }
+    for (const Movement::End& end : movement.destinations) loads[end.tile].received += cycles;
+  }
+  return listed(loads);
+}
+
+std::vector<TimedStep::Load> loads_of(const ComputeSet& set, LaunchCycles& cycles) {
+  Loads loads;
+  for (const Launch& launch : set.launches) {
+    loads[launch.tile].work += static_cast<std::uint32_t>(cycles.alone(set.codelet, launch));
+  }
+  return listed(loads);
 }
 
 /// Notes a use once, however often it is noted in a row.
@@ -270,6 +305,45 @@ void ProgramBuilder::order_for_least_memory() {
   controls_ = std::move(controls);
 }
 
+void ProgramBuilder::balance() {
+  const std::vector<OrderedStep> order = ordered_steps();
+  std::map<std::uint32_t, vertex::Codelet> codelets;
+  LaunchCycles launches(machine(), [&](std::uint32_t vertex) -> const vertex::Codelet& {
+    const auto found = codelets.find(vertex);
+    if (found != codelets.end()) return found->second;
+    return codelets.emplace(vertex, vertex::code_of(program().codelets[vertex], machine()))
+        .first->second;
+  });
+  std::vector<TimedStep> steps;
+  for (const auto& [at, number, used] : order) {
+    TimedStep& step = steps.emplace_back(
+        TimedStep{.superstep = std::get<0>(at), .uses = {used.read, used.written}});
+    switch (std::get<StepKind>(at)) {
+      case StepKind::kControl:
+        step.kind = TimedStep::Kind::kControl;
+        break;
+      case StepKind::kMovements:
+        step.kind = TimedStep::Kind::kExchange;
+        step.loads = loads_of(movements_[number].movements, costs());
+        break;
+      case StepKind::kCompute:
+        step.loads = loads_of(computes_[number].set, launches);
+        break;
+    }
+  }
+  const std::vector<std::uint32_t> supersteps =
+      delay_steps(steps, program().buffers.size(), machine().tiles(),
+                  static_cast<std::uint32_t>(costs().phase()));
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const std::size_t number = order[i].number;
+    const StepKind kind = std::get<StepKind>(order[i].at);
+    if (kind == StepKind::kMovements) movements_[number].superstep = supersteps[i];
+    if (kind == StepKind::kCompute) {
+      computes_[number].time = {supersteps[i], static_cast<std::uint32_t>(i)};
+    }
+  }
+}
+
 std::uint32_t ProgramBuilder::hoist_invariants(ProgramBuilder& outer, std::uint32_t superstep,
                                                std::set<BufferId> changing) {
   const std::vector<OrderedStep> steps = ordered_steps();
@@ -345,6 +419,7 @@ std::uint32_t ProgramBuilder::hoist_invariants(ProgramBuilder& outer, std::uint3
 
 Block ProgramBuilder::finish_block(StepOrder order) {
   if (order == StepOrder::kLeastMemory) order_for_least_memory();
+  if (order == StepOrder::kBalanced) balance();
   std::ranges::stable_sort(controls_, {}, &TimedControl::superstep);
   std::ranges::stable_sort(computes_, {},
                            [](const TimedCompute& c) { return std::tuple(c.time, c.last); });

@@ -108,6 +108,8 @@ class ProgramBuilder {
   [[nodiscard]] bool can_take_storage(BufferId result, BufferId argument);
   /// Gives everything another time, so that little is live at once.
   void order_for_least_memory();
+  /// Gives what nobody waits for a later time, where that takes fewer cycles.
+  void balance();
 
   struct TimedMovements {
     std::uint32_t superstep;

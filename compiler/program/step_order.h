@@ -11,7 +11,8 @@ namespace superstep {
 
 /// When steps run that do not depend on each other.
 enum class StepOrder : std::uint8_t {
-  kEarliest,     ///< as soon as their operands are there: fewest supersteps
+  kBalanced,     ///< as soon as their operands are there, or later where tiles are idle then
+  kEarliest,     ///< as soon as their operands are there
   kLeastMemory,  ///< so that little is live at once
 };
 
