@@ -13,7 +13,8 @@ void lower_barrier(BlockLowering& block, const Op& op) {
   Values& values = block.values;
   if (op.attributes.contains("hides")) {
     const LayoutPtr everywhere = block.builder.layouts().everywhere();
-    values.set_stored(op.results[0], values.stored(op.operands[0], everywhere).buffer, {});
+    values.set_stored(op.results[0],
+                      values.stored(op.operands[0], everywhere, values.origin(op)).buffer, {});
     return;
   }
   const auto is_known = [&](ValueId v) {

@@ -146,7 +146,7 @@ void ElementwiseFusion::add(const Op& op) {
         place = broadcast->place;
         input = {place.buffer, broadcast->access, broadcast->period};
       } else {
-        place = values_.stored(operand, layout);
+        place = values_.stored(operand, layout, origin);
         input = {place.buffer, vertex::Access::kVector, 1};
       }
       time = std::max(time, place.time);

@@ -377,11 +377,11 @@ class GraphLowering {
         copy_elements(builder_, permuted->source.buffer, buffer, time);
         values_.set_stored(result, buffer, time);
       } else if (const LayoutPtr pairs = is_region_ ? nullptr : layout_of_pairs(result)) {
-        return values_.stored(result, pairs).buffer;
+        return values_.stored(result, pairs, values_.origin(result)).buffer;
       }
       return values_.stored(result);
     }
-    return values_.stored(result, builder_.buffer(*storage).layout).buffer;
+    return values_.stored(result, builder_.buffer(*storage).layout, values_.origin(result)).buffer;
   }
 
   [[nodiscard]] static BufferId moved_to(const std::map<BufferId, BufferId>& moved, BufferId from) {

@@ -65,11 +65,11 @@ void lower_merge(BlockLowering& block, const Op& op) {
   const Shape& shape = values.type(result).shape;
   const std::int64_t length = shape[1], words = shape[2];
   const bool alternates = attribute<bool>(op, "alternates");
-  const LayoutPtr layout = layout_of_result(block, result, length * words, words);
-  const Place rows =
-      values.stored(op.operands[0], layout_of_rows(builder.layouts(), *layout, length * words));
-  const BufferId merged = values.add_storage(result, layout);
   const Origin origin = values.origin(op);
+  const LayoutPtr layout = layout_of_result(block, result, length * words, words);
+  const Place rows = values.stored(
+      op.operands[0], layout_of_rows(builder.layouts(), *layout, length * words), origin);
+  const BufferId merged = values.add_storage(result, layout);
   ComputeSet set{.name = origin.name,
                  .operation = origin.operation,
                  .source = origin.source,

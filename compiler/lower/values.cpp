@@ -175,17 +175,16 @@ BufferId Values::stored(ValueId v) {
   const Entry& e = entry(v);
   if (e.is_open) return place(v, layouts_.of(v));
   if (!e.places.empty()) return e.places[0].buffer;
-  return stored(v, e.layout ? e.layout : layouts_.of(v)).buffer;
+  return stored(v, e.layout ? e.layout : layouts_.of(v), origin(v)).buffer;
 }
 
-Place Values::stored(ValueId value, LayoutPtr layout) {
+Place Values::stored(ValueId value, LayoutPtr layout, const Origin& reader) {
   const ValueId v = root(value);
   Entry& e = entry(v);
   if (e.is_open) place(v, layouts_.of(v));
   for (const Place& place : e.places) {
     if (builder_.buffer(place.buffer).layout == layout) return place;
   }
-  const Origin from = origin(v);
   if (e.fused && e.places.empty()) {
     e.places.push_back({add_storage(v, e.layout), e.time});
     if (e.layout == layout) return e.places[0];
@@ -199,16 +198,16 @@ Place Values::stored(ValueId value, LayoutPtr layout) {
                             ? in_storage(*e.constant, there)
                             : repeated(constant.element_bytes, there.elements(), *e.repeated);
   } else if (!e.view.empty()) {
-    place.time = fill(place.buffer, e.view, e.time, from);
+    place.time = fill(place.buffer, e.view, e.time, origin(v));
   } else {
-    SUPERSTEP_CHECK(!e.places.empty(), "a value is used before it is lowered: " + from.name);
+    SUPERSTEP_CHECK(!e.places.empty(), "a value is used before it is lowered: " + origin(v).name);
     const Place& original = e.places[0];
     const Box all{0, 0, {{elements(v), 1, 1}}};
     std::vector<Piece> pieces;
     for (Box& box : builder_.buffer(original.buffer).layout->from_storage(simplified(all))) {
       pieces.push_back({original.buffer, std::move(box)});
     }
-    place.time = fill(place.buffer, pieces, original.time, from);
+    place.time = fill(place.buffer, pieces, original.time, reader);
   }
   e.places.push_back(place);
   return place;

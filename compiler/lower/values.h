@@ -83,8 +83,8 @@ class Values {
 
   /// Storage, made now in the natural layout if there is none. Not for empty values.
   BufferId stored(ValueId v);
-  /// Storage in `layout`, copied there if the value lies elsewhere.
-  Place stored(ValueId v, LayoutPtr layout);
+  /// Storage in `layout`, copied there for `reader` if the value lies elsewhere.
+  Place stored(ValueId v, LayoutPtr layout, const Origin& reader);
   /// A value that is a permutation of what a buffer stores: that buffer, and the layout of its
   /// storage as the value's.
   struct Permuted {
@@ -114,6 +114,8 @@ class Values {
 
   /// What steps that serve `op` are called.
   [[nodiscard]] Origin origin(const Op& op) const;
+  /// What steps that make a value are called.
+  [[nodiscard]] Origin origin(ValueId v) const;
 
  private:
   struct Entry {
@@ -140,7 +142,6 @@ class Values {
 
   [[nodiscard]] const Entry& entry(ValueId v) const { return entries_[index(root(v))]; }
   Entry& entry(ValueId v) { return entries_[index(root(v))]; }
-  [[nodiscard]] Origin origin(ValueId v) const;
   std::optional<Repetition> repetition(ValueId v, std::int64_t elements);
   /// Copies `pieces`, whose destinations are row-major elements, into `buffer`.
   Time fill(BufferId buffer, const std::vector<Piece>& pieces, Time ready, const Origin& origin);

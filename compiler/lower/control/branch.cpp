@@ -14,7 +14,10 @@ namespace {
 class SelectorLowering {
  public:
   SelectorLowering(BlockLowering& block, const Op& op)
-      : block_(block), value_(op.operands[0]), arms_(op.regions.size()) {}
+      : block_(block),
+        origin_(block.values.origin(op)),
+        value_(op.operands[0]),
+        arms_(op.regions.size()) {}
 
   /// `superstep` gets past those that make its words.
   vertex::Scalars run(std::uint32_t& superstep) {
@@ -44,7 +47,7 @@ class SelectorLowering {
       if (const auto bits = values.repeated_bits(v)) {
         return scalars.expression.constant(dtype, *bits);
       }
-      const Place word = values.stored(v, block_.builder.layouts().everywhere());
+      const Place word = values.stored(v, block_.builder.layouts().everywhere(), origin_);
       superstep = std::max(superstep, word.time.superstep + 1);
       return scalars.input(word.buffer, dtype);
     });
@@ -62,6 +65,7 @@ class SelectorLowering {
   }
 
   BlockLowering& block_;
+  Origin origin_;
   ValueId value_;
   std::size_t arms_;
 };

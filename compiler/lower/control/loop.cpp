@@ -227,7 +227,8 @@ class LoopLowering {
     const auto buffer = [&](BufferId word) {
       const auto [at, is_new] = buffers.try_emplace(word, BufferId{});
       if (is_new) {
-        const Place place = values().stored(op_.operands[index(word) - operands], everywhere());
+        const Place place =
+            values().stored(op_.operands[index(word) - operands], everywhere(), origin_);
         superstep_ = std::max(superstep_, place.time.superstep + 1);
         at->second = place.buffer;
       }
@@ -256,7 +257,7 @@ class LoopLowering {
       if (changes(i)) {
         const ValueId result = op_.results[i];
         const BufferId carried = values().add_storage(result, values().assigned().of(result));
-        place = values().stored(operand, block_.builder.buffer(carried).layout);
+        place = values().stored(operand, block_.builder.buffer(carried).layout, origin_);
         place.time = place.time.next_round();
         copy_elements(block_.builder, place.buffer, carried, place.time);
         place.buffer = carried;

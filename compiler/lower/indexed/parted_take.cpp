@@ -187,7 +187,8 @@ class PartedTake {
       intervals[static_cast<std::size_t>(copy)].tiles.push_back(tile(column, group, copy));
     });
     for (Interval& interval : intervals) std::ranges::sort(interval.tiles);
-    const Place offsets = values_.stored(offsets_, builder_.layouts().with(std::move(intervals)));
+    const Place offsets =
+        values_.stored(offsets_, builder_.layouts().with(std::move(intervals)), origin_);
     const vertex::Take take = take_of(service_.groups > 1);
     ComputeSet set = set_of(origin_.name);
     set.codelet = builder_.add_codelet(

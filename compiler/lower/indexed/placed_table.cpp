@@ -80,7 +80,8 @@ StateWord PlacedOffsets::address(const ProgramBuilder& builder, const PlacedTabl
   return StateWord::address(place.buffer, 4 * (table.first_batch(block) * count - there->begin));
 }
 
-PlacedOffsets place_offsets(BlockLowering& block, ValueId offsets, const PlacedTable& table) {
+PlacedOffsets place_offsets(BlockLowering& block, ValueId offsets, const PlacedTable& table,
+                            const Origin& reader) {
   Values& values = block.values;
   const std::int64_t count = values.elements(offsets) / table.table.batches();
   // Tiles that have blocks of the same batches get them together.
@@ -102,10 +103,11 @@ PlacedOffsets place_offsets(BlockLowering& block, ValueId offsets, const PlacedT
            });
   };
   if (const LayoutPtr layout = values.layout(offsets); layout && has_its(*layout)) {
-    return {values.stored(offsets, layout), count};
+    return {values.stored(offsets, layout, reader), count};
   }
   for (Interval& interval : intervals) std::ranges::sort(interval.tiles);
-  return {values.stored(offsets, block.builder.layouts().with(std::move(intervals))), count};
+  return {values.stored(offsets, block.builder.layouts().with(std::move(intervals)), reader),
+          count};
 }
 
 }  // namespace superstep

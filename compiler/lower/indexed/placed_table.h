@@ -41,7 +41,8 @@ struct PlacedOffsets {
   [[nodiscard]] StateWord address(const ProgramBuilder& builder, const PlacedTable& table,
                                   std::size_t block) const;
 };
+/// Those of the table that `reader` reads or writes.
 [[nodiscard]] PlacedOffsets place_offsets(BlockLowering& block, ValueId offsets,
-                                          const PlacedTable& table);
+                                          const PlacedTable& table, const Origin& reader);
 
 }  // namespace superstep

@@ -111,7 +111,7 @@ void lower_put(BlockLowering& block, const Op& op) {
   const TableUse use = table_of(op, block.graph);
   const PlacedTable placed = place_table(block, op.operands[narrowest], op.results[narrowest], use);
   const LayoutPtr layout = placed.layout(builder.layouts());
-  const PlacedOffsets offsets = place_offsets(block, op.operands[count], placed);
+  const PlacedOffsets offsets = place_offsets(block, op.operands[count], placed, origin);
   Time ready = offsets.place.time;
   std::vector<vertex::Put::Value> addresses;
   std::vector<std::optional<std::uint64_t>> known;
@@ -127,15 +127,15 @@ void lower_put(BlockLowering& block, const Op& op) {
     known.push_back(computed_with(block, op, i, placed));
     StateWord runs;
     if (!known.back()) {
-      const Place place =
-          values.stored(windows, placed.windows(builder.layouts(), values.type(windows).shape));
+      const Place place = values.stored(
+          windows, placed.windows(builder.layouts(), values.type(windows).shape), origin);
       ready = std::max(ready, place.time);
       set.reads.push_back(place.buffer);
       runs = StateWord::address(place.buffer);
     }
     tables.emplace_back();
     if (!values.repeated_bits(op.operands[i])) {
-      const Place table = values.stored(op.operands[i], layout);
+      const Place table = values.stored(op.operands[i], layout, origin);
       tables.back() = table.buffer;
       ready = std::max(ready, table.time);
     }

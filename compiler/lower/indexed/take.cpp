@@ -16,9 +16,9 @@ void lower_take(BlockLowering& block, const Op& op) {
   const Origin origin = values.origin(op);
   const TableUse use = table_of(op, block.graph);
   const PlacedTable placed = place_table(block, op.operands[0], op.operands[0], use);
-  const Place table = values.stored(op.operands[0], placed.layout(builder.layouts()));
+  const Place table = values.stored(op.operands[0], placed.layout(builder.layouts()), origin);
   if (placed.is_cut_by_position()) return lower_parted_take(block, op, placed, table);
-  const PlacedOffsets offsets = place_offsets(block, op.operands[1], placed);
+  const PlacedOffsets offsets = place_offsets(block, op.operands[1], placed, origin);
   const BufferId taken =
       values.add_storage(result, placed.windows(builder.layouts(), values.type(result).shape));
   const auto element = static_cast<std::int64_t>(size_of(values.type(result).dtype));

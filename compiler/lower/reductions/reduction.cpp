@@ -228,7 +228,7 @@ class ReductionLowering {
     std::vector<BufferId> inputs;
     Time ready;
     for (const ValueId operand : operands) {
-      const Place place = values_.stored(operand, from);
+      const Place place = values_.stored(operand, from, origin_);
       inputs.push_back(place.buffer);
       ready = std::max(ready, place.time);
     }
