@@ -64,8 +64,7 @@ void find_imbalance(const TraceSummary& t, const TraceFile* /*file*/,
                    "beginning with {} ({} cycles, balance {} %, tile {})",
                    percent(of_device), lost.most->info.name, grouped(lost.of_most),
                    percent(lost.most->balance(t.tiles_used)), index(lost.most->worst)),
-       "a larger batch or wider layers give every tile work; fewer tiles may lose less "
-       "(compare `--set grid.tiles=N`)",
+       "a larger batch or wider layers give every tile work; `--view tiles` has those that wait",
        lost.most->operation_name, lost.sum});
 }
 
@@ -159,7 +158,7 @@ void find_host(const TraceSummary& t, const TraceFile* file, std::vector<Insight
   const HostVisits visits = file ? host_visits(*file) : HostVisits();
   if (visits.count > 2) {
     const std::uint64_t others = visits.count - 2;
-    found += fmt::format(", the first {}, the last {}, {} between {} on average",
+    found += fmt::format(", the first {} bytes, the last {}, {} between {} on average",
                          grouped(visits.first.bytes), grouped(visits.last.bytes), grouped(others),
                          grouped(visits.between.bytes / others));
     // Most of the cycles, and each more than twice those of another visit.
@@ -221,8 +220,8 @@ void find_idle_tiles(const TraceSummary& t, const TraceFile* file, std::vector<I
            "{} ({} cycles, {} of {} tiles on average)",
            percent(of_device), percent(kNearlyAll), name, grouped(most->second.cycles),
            most->second.active / most->second.cycles.value(), t.tiles_used),
-       "a larger batch or wider layers give more tiles work; fewer tiles may lose less (compare "
-       "`--set grid.tiles=N`)",
+       "a larger batch or wider layers give more tiles work; `--view supersteps` has how many have "
+       "some",
        name, Cycles()});
 }
 
