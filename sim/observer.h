@@ -21,12 +21,13 @@ struct Watch {
   bool as_issued = false;
   /// Their instructions: only these tiles leave the fast engine, and only then.
   bool instructions = true;
-  /// In a superstep in which more than so many issue it sees none of them: they are kept until it
-  /// ends.
+  /// In a superstep in which these tiles issue more than so many it sees none of them: they are
+  /// kept until it ends.
   std::uint64_t most_instructions = std::numeric_limits<std::uint64_t>::max();
   /// What their workers do from launch to exit.
   bool worker_runs = false;
-  /// In a superstep with more than so many it sees none of them: they are kept until it ends.
+  /// In a superstep in which these tiles have more than so many it sees none of them: they are kept
+  /// until it ends.
   std::uint64_t most_worker_runs = std::numeric_limits<std::uint64_t>::max();
 };
 

@@ -26,7 +26,7 @@ void WatchFeed::add(Observer& observer) {
     }
     const auto at = std::ranges::lower_bound(watched_, *entry, {}, &Watched::entry);
     if (at == watched_.end() || at->entry != *entry) {
-      watched_.insert(at, {.entry = *entry, .log = std::make_unique<Log>(tile, room_)});
+      watched_.insert(at, {.entry = *entry, .log = std::make_unique<Log>(tile)});
     }
   }
   watchers_.push_back(std::move(watcher));
@@ -45,21 +45,17 @@ void WatchFeed::open(std::uint64_t superstep) {
   for (Watched& watched : watched_) {
     const TileId tile = tiles_.id(watched.entry);
     std::vector<Observer*> as_issued;
-    bool keeps = false, notes_runs = false;
+    std::vector<SharedRoom*> instructions, runs;
     for (const Watcher& watcher : watchers_) {
       if (!watcher.sees(tile)) continue;
-      notes_runs = notes_runs || watcher.watch.worker_runs;
-      if (!watcher.watch.instructions) continue;
-      if (watcher.watch.as_issued) {
+      if (watcher.keeps_runs()) runs.push_back(&watcher.rooms->runs);
+      if (watcher.keeps_instructions()) instructions.push_back(&watcher.rooms->instructions);
+      if (watcher.watch.instructions && watcher.watch.as_issued)
         as_issued.push_back(watcher.observer);
-      } else {
-        keeps = true;
-      }
     }
-    if (notes_runs != watched.notes_runs)
-      tiles_.tile(watched.entry).note_runs(notes_runs ? &runs_room_ : nullptr);
-    watched.notes_runs = notes_runs;
-    watched.log->wanted_by(std::move(as_issued), keeps);
+    if (runs != watched.runs) tiles_.tile(watched.entry).note_runs(SharedRooms(runs));
+    watched.runs = std::move(runs);
+    watched.log->wanted_by(std::move(as_issued), SharedRooms(std::move(instructions)));
     if (watched.log->is_wanted() == watched.is_attached) continue;
     watched.is_attached = watched.log->is_wanted();
     tiles_.tile(watched.entry).observe(watched.is_attached ? watched.log.get() : nullptr);
@@ -80,22 +76,20 @@ void WatchFeed::deliver(std::optional<Cycles> trap) {
 }
 
 void WatchFeed::deliver_runs() {
-  const auto has_too_many = [&](const Watcher& watcher) {
-    return runs_room_.taken() > watcher.watch.most_worker_runs;
-  };
   for (const Watcher& watcher : watchers_) {
-    if (watcher.is_open && watcher.keeps_runs() && has_too_many(watcher))
+    if (watcher.is_open && watcher.keeps_runs() && watcher.rooms->runs.is_exceeded())
       watcher.observer->on_too_many_worker_runs();
   }
   for (const Watched& watched : watched_) {
     const TileWork& work = tiles_.work(watched.entry);
-    if (!watched.notes_runs || work.launches.count == 0) continue;
+    if (watched.runs.empty() || work.launches.count == 0) continue;
     std::vector<const WorkerRun*> runs;
     for (const WorkerRun& run : work.runs) runs.push_back(&run);
     std::ranges::sort(runs, {},
                       [](const WorkerRun* run) { return std::tuple(run->begin, run->worker); });
     for (const Watcher& watcher : watchers_) {
-      if (!watcher.keeps_runs() || !watcher.sees(tiles_.id(watched.entry)) || has_too_many(watcher))
+      if (!watcher.keeps_runs() || !watcher.sees(tiles_.id(watched.entry)) ||
+          watcher.rooms->runs.is_exceeded())
         continue;
       for (const WorkerRun* run : runs) {
         watcher.observer->on_worker_run(tiles_.id(watched.entry), *run);
@@ -121,7 +115,7 @@ void WatchFeed::deliver_instructions(std::optional<Cycles> trap) {
   });
   for (const Watcher& watcher : watchers_) {
     if (!watcher.is_open || !watcher.keeps_instructions()) continue;
-    if (room_.taken() > watcher.watch.most_instructions) {
+    if (watcher.rooms->instructions.is_exceeded()) {
       watcher.observer->on_too_many_instructions();
       continue;
     }
@@ -136,15 +130,10 @@ void WatchFeed::deliver_instructions(std::optional<Cycles> trap) {
 
 /// For the next superstep.
 void WatchFeed::make_room() {
-  std::uint64_t instructions = 0, runs = 0;
   for (const Watcher& watcher : watchers_) {
-    if (!watcher.is_open) continue;
-    if (watcher.keeps_instructions())
-      instructions = std::max(instructions, watcher.watch.most_instructions);
-    if (watcher.keeps_runs()) runs = std::max(runs, watcher.watch.most_worker_runs);
+    watcher.rooms->instructions.open(watcher.watch.most_instructions);
+    watcher.rooms->runs.open(watcher.watch.most_worker_runs);
   }
-  room_.open(instructions);
-  runs_room_.open(runs);
 }
 
 }  // namespace superstep

@@ -36,35 +36,39 @@ class WatchFeed {
   /// Hands on what a tile issues to those who want it so, and keeps it for the others.
   class Log : public InstructionObserver {
    public:
-    Log(TileId tile, SharedRoom& room) : tile_(tile), room_(room) {}
+    explicit Log(TileId tile) : tile_(tile) {}
 
-    void wanted_by(std::vector<Observer*> as_issued, bool keeps) {
+    void wanted_by(std::vector<Observer*> as_issued, SharedRooms rooms) {
       as_issued_ = std::move(as_issued);
-      keeps_ = keeps;
+      rooms_ = std::move(rooms);
     }
-    [[nodiscard]] bool is_wanted() const { return keeps_ || !as_issued_.empty(); }
+    [[nodiscard]] bool is_wanted() const { return !rooms_.empty() || !as_issued_.empty(); }
     void issued(const IssuedInstruction& instruction) override {
       for (Observer* observer : as_issued_) observer->on_instruction(tile_, instruction);
-      if (keeps_ && room_.take()) issued_.push_back(instruction);
+      if (rooms_.take()) issued_.push_back(instruction);
     }
     [[nodiscard]] std::vector<IssuedInstruction>& list() { return issued_; }
 
    private:
     TileId tile_;
-    SharedRoom& room_;
     std::vector<Observer*> as_issued_;
-    bool keeps_ = false;
+    SharedRooms rooms_;  ///< of the others
     std::vector<IssuedInstruction> issued_;
   };
   struct Watched {
     std::size_t entry = 0;
     std::unique_ptr<Log> log;
     bool is_attached = false;
-    bool notes_runs = false;
+    std::vector<SharedRoom*> runs = {};  ///< of those who see what its workers do
+  };
+  /// Of a superstep, for what one observer wants to see.
+  struct Rooms {
+    SharedRoom instructions, runs;
   };
   struct Watcher {
     Observer* observer = nullptr;
-    Watch watch;           ///< its tiles ascend
+    Watch watch;  ///< its tiles ascend
+    std::unique_ptr<Rooms> rooms = std::make_unique<Rooms>();
     bool is_open = false;  ///< in the superstep that goes on
 
     [[nodiscard]] bool keeps_instructions() const {
@@ -77,8 +81,6 @@ class WatchFeed {
   };
 
   TileArray& tiles_;
-  SharedRoom room_;               ///< for instructions
-  SharedRoom runs_room_;          ///< for worker runs
   std::vector<Watched> watched_;  ///< ascending by entry
   std::vector<Watcher> watchers_;
 };

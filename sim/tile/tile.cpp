@@ -110,7 +110,9 @@ void Tile::set_engine(Engine& engine) { impl_->supervisor_.launcher().set_engine
 
 void Tile::observe(InstructionObserver* observer) { impl_->supervisor_.observe(observer); }
 
-void Tile::note_runs(SharedRoom* room) { impl_->supervisor_.launcher().note_runs(room); }
+void Tile::note_runs(SharedRooms rooms) {
+  impl_->supervisor_.launcher().note_runs(std::move(rooms));
+}
 
 void Tile::poll(const std::function<bool()>& interrupted) { impl_->supervisor_.poll(interrupted); }
 

@@ -113,9 +113,9 @@ class Tile {
   /// From now on `observer`, which outlives the tile, sees each instruction; none when null.
   void observe(InstructionObserver* observer);
 
-  /// From now on the runs of its workers are noted while there is `room`, which outlives the tile;
-  /// no longer when it is null. It waits at a sync.
-  void note_runs(SharedRoom* room);
+  /// From now on the runs of its workers are noted while there is room in any of `rooms`; no longer
+  /// where there is none. It waits at a sync.
+  void note_runs(SharedRooms rooms);
 
   /// Contexts that run for long ask `interrupted`, which outlives the tile, whether to stop.
   void poll(const std::function<bool()>& interrupted);

@@ -87,10 +87,11 @@ class WorkerLauncher {
   /// `observer`, which outlives the launcher, sees each step from now on; none when null.
   void observe(InstructionObserver* observer) { observer_ = observer; }
 
-  /// From now on the runs of workers are noted while there is room; no longer when it is null. No
-  /// worker is running.
-  void note_runs(SharedRoom* room) {
-    runs_ = room == nullptr ? nullptr : std::make_unique<WorkerRuns>(machine_.tile.workers, *room);
+  /// From now on the runs of workers are noted while there is room; no longer when nobody has any.
+  /// No worker is running.
+  void note_runs(SharedRooms rooms) {
+    runs_ = rooms.empty() ? nullptr
+                          : std::make_unique<WorkerRuns>(machine_.tile.workers, std::move(rooms));
   }
   /// Those that were noted since `clear_launches`.
   [[nodiscard]] std::span<const WorkerRun> runs() const {

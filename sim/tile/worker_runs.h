@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "sim/tile/shared_room.h"
@@ -13,8 +14,8 @@ namespace superstep {
 /// has counted since the last of them stood still is its own.
 class WorkerRuns {
  public:
-  /// They take `room`, which outlives them.
-  WorkerRuns(std::uint32_t workers, SharedRoom& room) : open_(workers), room_(room) {}
+  /// They take of `rooms`.
+  WorkerRuns(std::uint32_t workers, SharedRooms rooms) : open_(workers), rooms_(std::move(rooms)) {}
 
   /// A worker is launched; `counted` is what the tile has so far.
   void begin(const WorkerRun& run, const InstructionCounts& counted) {
@@ -30,7 +31,7 @@ class WorkerRuns {
   void end(std::uint32_t worker, std::uint64_t left, const InstructionCounts& counted) {
     pause(worker, counted);
     open_[worker].end = left;
-    if (room_.take()) done_.push_back(open_[worker]);
+    if (rooms_.take()) done_.push_back(open_[worker]);
   }
 
   /// Those that are over and found room, in the order in which they ran on the host.
@@ -40,7 +41,7 @@ class WorkerRuns {
  private:
   std::vector<WorkerRun> open_;  ///< by worker
   std::vector<WorkerRun> done_;
-  SharedRoom& room_;
+  SharedRooms rooms_;
   InstructionCounts counted_;
 };
 

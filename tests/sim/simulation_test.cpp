@@ -255,6 +255,27 @@ TEST(Simulation, ObserversSeeNoInstructionOfASuperstepThatHasMoreThanTheyWant) {
   EXPECT_EQ(five.issued.size(), four.issued.size() + 5);
 }
 
+TEST(Simulation, WhatAnObserverWantsIsCountedOnItsOwnTiles) {
+  ProgramImage image = image_of(3);
+  for (std::uint32_t tile = 0; tile < 3; ++tile) {
+    std::string program;
+    for (std::uint32_t i = 0; i < 5 + 20 * (tile / 2); ++i) program += "nop\n ";
+    add_program(image, tile, program + "sync 4\n");
+  }
+  Simulation sim(image, {.threads = 2});
+  Watcher first({.tiles = {TileId{0}}, .most_instructions = 6});
+  Watcher all({.tiles = {TileId{0}, TileId{1}, TileId{2}}});
+  Watcher last({.tiles = {TileId{1}, TileId{2}}, .most_instructions = 20});
+  for (Watcher* const watcher : {&first, &all, &last}) sim.observe(*watcher);
+  ASSERT_EQ(sim.run().kind, StopKind::kEnd);
+  EXPECT_EQ(first.issued.size(), 6u);
+  EXPECT_EQ(first.too_many, 0);
+  EXPECT_EQ(all.issued.size(), 6u + 6 + 26);
+  EXPECT_EQ(all.too_many, 0);
+  EXPECT_EQ(last.issued.size(), 0u);
+  EXPECT_EQ(last.too_many, 1);
+}
+
 TEST(Simulation, ObserversSeeNothingBehindATrap) {
   ProgramImage image = image_of(2);
   add_program(image, 0, "delay 50\n setzi $m1, 3\n ld32 $m2, $m15, $m1, 0\n sync 4\n");

@@ -62,13 +62,22 @@ ProgramImage compiled(const std::string& path, const std::string& machine) {
   return compile(import_stablehlo(read_text_file(module), path), load_machine(machine));
 }
 
-std::vector<Superstep> observed(const ProgramImage& image, Watch watch, RunOptions options = {}) {
+/// Runs the image, which all of them see.
+void run_with(const ProgramImage& image, const std::vector<Keeper*>& keepers,
+              const RunOptions& options = {}) {
+  const auto arguments = load_arguments(image.arguments, {"random:1"}, TensorFile{});
+  Simulation simulation = begin_run(image, arguments, options);
+  for (Keeper* const keeper : keepers) simulation.observe(*keeper);
+  const RunResult result = finish_run(std::move(simulation), arguments, options);
+  EXPECT_FALSE(result.trap) << result.trap->text();
+}
+
+/// What is seen on all tiles.
+std::vector<Superstep> observed(const ProgramImage& image, Watch watch,
+                                const RunOptions& options = {}) {
   for (const TileEntry& entry : image.entries) watch.tiles.push_back(entry.tile);
   Keeper keeper(std::move(watch));
-  options.observer = &keeper;
-  const RunResult result =
-      run_image(image, load_arguments(image.arguments, {"random:1"}, TensorFile{}), options);
-  EXPECT_FALSE(result.trap) << result.trap->text();
+  run_with(image, {&keeper}, options);
   return std::move(keeper.supersteps);
 }
 
@@ -196,6 +205,35 @@ TEST(WorkerRuns, AreNotSeenOfASuperstepThatHasMoreThanTheirWatcherWants) {
       EXPECT_EQ(some[s].has_too_many_runs, is_too_many) << s;
       EXPECT_TRUE(some[s].runs == (is_too_many ? decltype(all[s].runs)() : all[s].runs)) << s;
     }
+  }
+}
+
+TEST(WorkerRuns, AreCountedOnTheTilesOfTheirWatcher) {
+  const ProgramImage image = compiled(kPrograms[0].first, kPrograms[0].second);
+  ASSERT_GT(image.entries.size(), 1U);
+  const TileId first = image.entries[0].tile, second = image.entries[1].tile;
+  Watch watch{.tiles = {first}, .instructions = false, .worker_runs = true};
+  Keeper alone(watch);
+  run_with(image, {&alone});
+  std::size_t most = 0;
+  for (const Superstep& superstep : alone.supersteps) {
+    for (const auto& [tile, runs] : superstep.runs) most = std::max(most, runs.size());
+  }
+  ASSERT_GT(most, 1U);
+  watch.most_worker_runs = most;
+  Keeper has_room(watch);
+  watch.most_worker_runs = most - 1;
+  Keeper has_less(watch);
+  Keeper both({.tiles = {first, second}, .instructions = false, .worker_runs = true});
+  run_with(image, {&has_less, &both, &has_room});
+  ASSERT_EQ(has_room.supersteps.size(), alone.supersteps.size());
+  for (std::size_t s = 0; s < alone.supersteps.size(); ++s) {
+    const auto& runs = alone.supersteps[s].runs;
+    EXPECT_TRUE(has_room.supersteps[s].runs == runs) << s;
+    EXPECT_FALSE(has_room.supersteps[s].has_too_many_runs) << s;
+    EXPECT_FALSE(both.supersteps[s].has_too_many_runs) << s;
+    const bool is_too_many = !runs.empty() && runs.at(first).size() == most;
+    EXPECT_EQ(has_less.supersteps[s].has_too_many_runs, is_too_many) << s;
   }
 }
 
