@@ -3,18 +3,17 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/file.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <mutex>
 #include <optional>
 #include <set>
 #include <utility>
 
 #include "base/error.h"
+#include "base/shared_names.h"
 
 namespace superstep {
 namespace {
@@ -25,35 +24,21 @@ namespace fs = std::filesystem;
 constexpr int kMostLinks = 40;
 
 std::mutex temporary_mutex;
-/// Files of this process that go when it ends: those that are not in place yet, and locks. Never
-/// destroyed, because a thread that ends the process may come after `main`.
+/// Files of this process that go when it ends: those that are not in place yet, and locks; their
+/// names are absolute. Never destroyed, because a thread that ends the process may come after
+/// `main`.
 std::set<fs::path>& temporary_files = *new std::set<fs::path>;
-
-/// Their names for other processes, each behind the other with a zero at its end; null until they
-/// are shared. More than fit are left out.
-constexpr std::size_t kSharedBytes = std::size_t{1} << 16;
-char* shared_names = nullptr;
-
-void tell_others() {
-  if (shared_names == nullptr) return;
-  std::size_t end = 0;
-  for (const fs::path& path : temporary_files) {
-    const std::string name = fs::absolute(path).string();
-    if (end + name.size() + 2 > kSharedBytes) break;
-    std::memcpy(shared_names + end, name.c_str(), name.size() + 1);
-    end += name.size() + 1;
-  }
-  shared_names[end] = '\0';
-}
+/// The same of copies of this process; null until they share them.
+SharedNames* files_of_copies = nullptr;
 
 void add_temporary(const fs::path& path) {
+  if (files_of_copies != nullptr) files_of_copies->add(path);
   temporary_files.insert(path);
-  tell_others();
 }
 
-void erase_temporary(const fs::path& path) {
+void erase_temporary(const fs::path& path) noexcept {
+  if (files_of_copies != nullptr) files_of_copies->erase(path);
   temporary_files.erase(path);
-  tell_others();
 }
 
 std::optional<struct stat> stat_of(const fs::path& path) {
@@ -122,15 +107,19 @@ void check_output(const fs::path& path) {
 OutputFile::OutputFile(const fs::path& path) {
   check_output(path);
   target_ = link_target(path);
-  temporary_ = target_;
-  temporary_ += fmt::format(".{}.new", getpid());
+  temporary_ = fs::absolute(target_) += fmt::format(".{}.new", getpid());
   const auto old = stat_of(target_);
   {
     const std::scoped_lock lock(temporary_mutex);
     add_temporary(temporary_);
   }
   const int file = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (file < 0) throw InputOutputError(path.string(), "cannot be written", errno);
+  if (file < 0) {
+    const int error = errno;
+    const std::scoped_lock lock(temporary_mutex);
+    erase_temporary(temporary_);
+    throw InputOutputError(path.string(), "cannot be written", error);
+  }
   // As it was for those who may read it; who cannot set this has at least the file.
   if (old) (void)!fchmod(file, old->st_mode & 07777);
   close(file);
@@ -184,17 +173,15 @@ void replace_file(const fs::path& path, std::string_view bytes) {
 void remove_temporary_files() {
   const std::scoped_lock lock(temporary_mutex);
   for (const fs::path& path : temporary_files) unlink(path.c_str());
-  if (shared_names == nullptr) return;
-  for (const char* name = shared_names; *name != '\0'; name += std::strlen(name) + 1) unlink(name);
+  if (files_of_copies == nullptr) return;
+  for (const fs::path& path : files_of_copies->all()) unlink(path.c_str());
 }
 
 void share_temporary_files() {
   const std::scoped_lock lock(temporary_mutex);
-  void* const shared =
-      mmap(nullptr, kSharedBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (shared == MAP_FAILED) return;  // a host without room for a page has none for a file
-  shared_names = static_cast<char*>(shared);
-  tell_others();
+  if (files_of_copies != nullptr) return;
+  files_of_copies = new SharedNames;
+  for (const fs::path& path : temporary_files) files_of_copies->add(path);
 }
 
 fs::path lock_beside(const fs::path& path) { return link_target(path) += ".lock"; }
@@ -207,24 +194,26 @@ bool is_locked(const fs::path& path) {
   return is_held;
 }
 
-FileLock::FileLock(const fs::path& path) : lock_(lock_beside(path)) {
+FileLock::FileLock(const fs::path& path) : lock_(fs::absolute(lock_beside(path))) {
   // Who ends the process waits until it is known whose the file is.
   const std::scoped_lock lock(temporary_mutex);
   for (;;) {
     // To lock it, it need not be writable: another user's may have been left by a killed process.
     file_ = open(lock_.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
-    if (file_ < 0) throw InputOutputError(lock_.string(), "cannot be written", errno);
+    if (file_ < 0) throw InputOutputError(lock_beside(path).string(), "cannot be written", errno);
     struct stat held {};
     if (flock(file_, LOCK_EX | LOCK_NB) != 0 || fstat(file_, &held) != 0) {
       const int error = errno;
       close(file_);
-      if (error != EWOULDBLOCK) throw InputOutputError(lock_.string(), "cannot be locked", error);
+      if (error != EWOULDBLOCK)
+        throw InputOutputError(lock_beside(path).string(), "cannot be locked", error);
       throw InputOutputError(path.string(), "another process is writing this file");
     }
     // What holds bytes, or cannot, is no lock: somebody else's file, which would go with it.
     if (!S_ISREG(held.st_mode) || held.st_size != 0) {
       close(file_);
-      throw InputOutputError(lock_.string(), "is where the lock of an output goes, but is none");
+      throw InputOutputError(lock_beside(path).string(),
+                             "is where the lock of an output goes, but is none");
     }
     // Its holder may have removed it between our two calls.
     const auto named = stat_of(lock_);
@@ -233,7 +222,13 @@ FileLock::FileLock(const fs::path& path) : lock_(lock_beside(path)) {
   }
   // What is younger is its holder's; another user's keeps its time.
   (void)futimens(file_, nullptr);
-  add_temporary(lock_);
+  try {
+    add_temporary(lock_);
+  } catch (...) {
+    unlink(lock_.c_str());
+    close(file_);
+    throw;
+  }
 }
 
 FileLock::~FileLock() {

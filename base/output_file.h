@@ -44,7 +44,8 @@ void replace_file(const std::filesystem::path& path, std::string_view bytes);
 /// the process.
 void remove_temporary_files();
 
-/// From here on `remove_temporary_files` removes those of copies of this process too.
+/// From here on `remove_temporary_files` removes those of copies of this process too. Throws
+/// HostLimit where the host has no memory for their names.
 void share_temporary_files();
 
 /// The file that carries the lock of `path`.

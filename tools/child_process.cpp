@@ -63,16 +63,18 @@ Problem crash_problem(const std::string& file, int signal, std::string_view advi
 
 std::optional<ChildEnd> continue_in_child() {
   share_temporary_files();
-  sigset_t signals, before;
+  sigset_t signals, of_child, before;
   sigemptyset(&signals);
+  sigemptyset(&of_child);
   for (const int signal : {SIGCHLD, SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
+  sigaddset(&of_child, SIGCHLD);
   pthread_sigmask(SIG_BLOCK, &signals, &before);
   const pid_t child = copy_process();
   if (child == 0) {
     // A signal to the group of this process would reach the copy twice.
     setpgid(0, 0);
     std::signal(SIGTTOU, SIG_IGN);  // it writes to the terminal of another group
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    pthread_sigmask(SIG_UNBLOCK, &of_child, nullptr);
     return std::nullopt;
   }
   for (int status = 0;;) {
@@ -91,9 +93,11 @@ void rehearse(const std::filesystem::path& path, ExitCode code, const std::funct
     // What is locked here is not locked by the copy.
     close_range(STDERR_FILENO + 1, ~0U, 0);
     tell_aborts_apart();
+    // What this process has open, and its temporary files, are its own.
+    std::set_terminate([] { _exit(static_cast<int>(ExitCode::kInternal)); });
     try {
       read();
-    } catch (const std::exception&) {
+    } catch (...) {
       // Who reads it next meets that too.
     }
     _exit(0);

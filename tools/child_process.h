@@ -29,9 +29,10 @@ struct ChildEnd {
 /// library, where a damaged file broke the heap, and is a crash.
 void tell_aborts_apart();
 
-/// Copies this process. In the copy, which ends no later than this process, it gives nothing; here
-/// it waits for the end of the copy, which is a group of its own, and hands on the signals to end.
-/// To be called while there is one thread. Throws HostLimit where the host gives no process.
+/// Copies this process. In the copy, which ends no later than this process, it gives nothing, and
+/// the signals to end wait for `take_signals` (tools/signals.h); here it waits for the end of the
+/// copy, which is a group of its own, and hands on those signals. To be called while there is one
+/// thread. Throws HostLimit where the host gives no process.
 [[nodiscard]] std::optional<ChildEnd> continue_in_child();
 
 /// Reads a file in a copy of this process: throws UserError with `code` when that crashes. What

@@ -159,19 +159,16 @@ const Command* reader_of(const std::vector<std::string>& words) {
 /// What to say of the process of a command that ended so by a signal.
 ExitCode add_end(const ChildEnd& end, const Command& command, const std::vector<std::string>& words,
                  Answer& answer) {
-  if (!end.is_crash()) {
-    answer.add_problem({{},
-                        fmt::format("the process that read it was ended by a signal ({})",
-                                    strsignal(end.signal))});
-    return end.signal == SIGINT || end.signal == SIGTERM || end.signal == SIGHUP
-               ? ExitCode::kInterrupted
-               : ExitCode::kHostLimit;
-  }
   Options options = command.options();
   (void)options.parse({words.begin() + 1, words.end()});
-  const std::vector<std::string> traces = command.traces(options.words());
-  answer.add_problem(crash_problem(fmt::format("{}", fmt::join(traces, " or ")), end.signal,
-                                   "another run makes it anew"));
+  const std::string traces = fmt::format("{}", fmt::join(command.traces(options.words()), " or "));
+  if (!end.is_crash()) {
+    answer.add_problem({{},
+                        fmt::format("somebody ended the process that read {} by a signal ({})",
+                                    traces, strsignal(end.signal))});
+    return ExitCode::kHostLimit;
+  }
+  answer.add_problem(crash_problem(traces, end.signal, "another run makes it anew"));
   return ExitCode::kDamagedTrace;
 }
 

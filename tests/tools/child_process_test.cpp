@@ -2,8 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <csignal>
+#include <exception>
+#include <filesystem>
+#include <functional>
 #include <stdexcept>
+
+#include "base/output_file.h"
+#include "tests/scratch_folder.h"
+#include "tools/signals.h"
 
 namespace superstep {
 namespace {
@@ -40,6 +49,99 @@ TEST(ChildProcess, WhatIsReadAndWhatIsThrownIsThatOfTheReader) {
   EXPECT_THROW(
       (void)read_behind_rehearsal("x.h5", []() -> int { throw std::runtime_error("no file"); }),
       std::runtime_error);
+}
+
+TEST(ChildProcess, ABrokenCheckWhileAFileIsReadIsNoDamageOfTheFile) {
+  const auto checks = [] { SUPERSTEP_CHECK(false, "of a test"); };
+  EXPECT_NO_THROW(rehearse("x.h5", ExitCode::kMalformed, checks));
+  EXPECT_NO_THROW(rehearse("x.h5", ExitCode::kMalformed, [] { std::terminate(); }));
+  EXPECT_NO_THROW(rehearse("x.h5", ExitCode::kMalformed, [] { throw 1; }));
+}
+
+/// How a copy ends that does this, or with 0 behind it.
+ChildEnd end_of(const std::function<void()>& body) {
+  if (const std::optional<ChildEnd> end = continue_in_child()) return *end;
+  body();
+  _exit(0);
+}
+
+TEST(ChildProcess, EndsAsItsCopyEnds) {
+  EXPECT_EQ(end_of([] {}).code, 0);
+  for (const int code : {1, 7, 74, 130}) {
+    const ChildEnd end = end_of([&] { _exit(code); });
+    EXPECT_EQ(end.code, code);
+    EXPECT_EQ(end.signal, 0);
+  }
+  for (const int signal : {SIGSEGV, SIGKILL}) {
+    EXPECT_EQ(end_of([&] { crash(signal); }).signal, signal);
+  }
+  const ChildEnd checked = end_of([] {
+    tell_aborts_apart();
+    SUPERSTEP_CHECK(false, "of a test");
+  });
+  EXPECT_EQ(checked.code, static_cast<int>(ExitCode::kInternal));
+}
+
+/// The next of the signals to end that comes, as its own number.
+int next_signal() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
+  int signal = 0;
+  sigwait(&signals, &signal);
+  return signal;
+}
+
+TEST(ChildProcess, GetsEachSignalThatItsParentGets) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    EXPECT_EQ(end_of([&] {
+                kill(getppid(), signal);
+                _exit(next_signal());
+              }).code,
+              signal);
+  }
+}
+
+TEST(ChildProcess, GetsASignalToTheGroupOfItsParentOnce) {
+  const ChildEnd end = end_of([] {
+    setpgid(0, 0);
+    const ChildEnd inner = end_of([] {
+      kill(-getppid(), SIGTERM);
+      const int first = next_signal();
+      kill(getppid(), SIGHUP);
+      _exit(first == SIGTERM && next_signal() == SIGHUP ? 0 : 1);
+    });
+    _exit(inner.signal == 0 ? inner.code : 2);
+  });
+  EXPECT_EQ(end.code, 0);
+}
+
+TEST(ChildProcess, ASignalThatComesEarlyIsAnInterruption) {
+  const ChildEnd end = end_of([] {
+    kill(getpid(), SIGTERM);
+    take_signals([] {});
+    for (;;) pause();
+  });
+  EXPECT_EQ(end.signal, 0);
+  EXPECT_EQ(end.code, static_cast<int>(ExitCode::kInterrupted));
+}
+
+TEST(ChildProcess, LeavesNoTemporaryFileWhenItsParentRemovesThem) {
+  const std::filesystem::path folder = scratch_folder() / "outputs";
+  std::filesystem::create_directory(folder);
+  const ChildEnd end = end_of([&] {
+    replace_file(folder / "whole", "bytes");
+    OutputFile output(folder / "begun");
+    output.append("bytes");
+    const FileLock lock(folder / "locked");
+    crash(SIGSEGV);
+  });
+  EXPECT_EQ(end.signal, SIGSEGV);
+  const auto count = [&] { return std::distance(std::filesystem::directory_iterator(folder), {}); };
+  EXPECT_EQ(count(), 3);
+  remove_temporary_files();
+  EXPECT_EQ(count(), 1);
+  EXPECT_TRUE(std::filesystem::exists(folder / "whole"));
 }
 
 TEST(ChildProcess, IsNoCrashWhenSomebodyEndsIt) {

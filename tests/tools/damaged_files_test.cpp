@@ -80,27 +80,5 @@ TEST(DamagedFiles, AreNamedByTheAnswerOfACommandWhoseProcessCrashed) {
   }
 }
 
-TEST(DamagedFiles, LeaveNoTemporaryFileOfAnExportWhoseProcessCrashed) {
-  const std::filesystem::path trace = scratch_folder() / "run.h5",
-                              folder = scratch_folder() / "out";
-  std::filesystem::create_directory(folder);
-  ASSERT_EQ(superstep("run models/linear_regression/train_step.mlir -m tiny4 --input random:1 "
-                      "--repeat 300 -q --trace tile -o " +
-                      trace.string())
-                .code,
-            0);
-  const std::string exported = (folder / "out.json").string();
-  const ProgramRun run = superstep(
-      "trace export " + trace.string() + " --to speedscope -o " + exported +
-      " & pid=$!; until ls " + exported +
-      ".*.new >/dev/null 2>&1; do kill -0 $pid || break; done; kill -SEGV $(pgrep -P $pid); "
-      "wait $pid");
-  // Where the export was faster than the shell, it is there.
-  EXPECT_TRUE(run.code == 7 || run.code == 0) << run.err;
-  for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-    EXPECT_EQ(entry.path(), exported);
-  }
-}
-
 }  // namespace
 }  // namespace superstep
