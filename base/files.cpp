@@ -10,9 +10,15 @@
 #include "base/error.h"
 
 namespace superstep {
+namespace {
+
+/// A message needs something to begin with.
+std::string named(const std::filesystem::path& path) { return path.empty() ? "''" : path.string(); }
+
+}  // namespace
 
 std::string read_text_file(const std::filesystem::path& path) {
-  const auto fail = [&] { throw InputOutputError(path.string(), "cannot be read", errno); };
+  const auto fail = [&] { throw InputOutputError(named(path), "cannot be read", errno); };
   const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) fail();
   std::string text;
@@ -40,7 +46,7 @@ void check_input(const std::filesystem::path& path) {
   if (error == 0 && fstat(file, &status) != 0) error = errno;
   if (file >= 0) close(file);
   if (error == 0 && S_ISDIR(status.st_mode)) error = EISDIR;
-  if (error != 0) throw InputOutputError(path.string(), "cannot be read", error);
+  if (error != 0) throw InputOutputError(named(path), "cannot be read", error);
   if (!S_ISREG(status.st_mode)) throw InputOutputError(path.string(), "is no regular file");
 }
 

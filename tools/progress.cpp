@@ -50,14 +50,17 @@ bool Progress::due() const { return !quiet_ && std::chrono::steady_clock::now() 
 
 void Progress::show(const std::string& text) {
   if (!due()) return;
+  const std::string line = prefix_ + text;
+  // Without a terminal it stays, and need not come again.
+  if (!terminal_ && line == last_) return;
+  last_ = line;
   next_ = std::chrono::steady_clock::now() + (terminal_ ? kRedraw : kLine);
   shown_ = true;
-  const std::string line = prefix_ + text;
   write_error(terminal_ ? "\r\033[K" + line.substr(0, width() - 1) : line + "\n");
 }
 
-void Progress::stage(const std::string& text) {
-  set_stage(prefix_ + text);
+void Progress::stage(const std::string& text, const std::string& advice) {
+  set_stage(prefix_ + text + (advice.empty() ? "" : "; " + advice));
   if (terminal_) next_ = {};
   show(text);
 }

@@ -17,11 +17,12 @@ class Progress {
   /// Whether enough time has passed to show another line: ask before making a costly text.
   [[nodiscard]] bool due() const;
 
-  /// Shows `text` when it is due.
+  /// Shows `text` when it is due; without a terminal, if it is another one than the last.
   void show(const std::string& text);
 
-  /// The same for something that may take long: on a terminal at once.
-  void stage(const std::string& text);
+  /// The same for something that may take long: on a terminal at once. `advice` is what to do where
+  /// that is interrupted.
+  void stage(const std::string& text, const std::string& advice = {});
 
   /// What every later text begins with.
   void set_prefix(std::string prefix) { prefix_ = std::move(prefix); }
@@ -32,12 +33,12 @@ class Progress {
  private:
   bool quiet_, terminal_;
   bool shown_ = false;
-  std::string prefix_;
+  std::string prefix_, last_;
   std::chrono::steady_clock::time_point next_;
 };
 
-/// What the Progress of this process said last, shown or not; empty when it is done. From any
-/// thread.
+/// What the Progress of this process said last, shown or not, and its advice; empty when it is
+/// done. From any thread.
 [[nodiscard]] std::string current_stage();
 
 }  // namespace superstep

@@ -22,14 +22,17 @@ std::string text_of(const RunProgress& progress) {
                ? 0
                : 100.0 * static_cast<double>(part.value()) / static_cast<double>(device.value());
   };
-  const double ns = nanoseconds(static_cast<double>(device.value()), progress.clock_hz);
-  const TimeColumn time(ns);
-  std::string text = fmt::format(
-      "call {} of {}, {} supersteps, {} device cycles ({} {}): compute {:.0f} %, exchange {:.0f} "
-      "%, sync {:.0f} %",
-      grouped(std::min(progress.call + 1, progress.calls)), grouped(progress.calls),
-      grouped(totals.supersteps), grouped(device), time.text(ns), time.unit(),
-      share(totals.compute), share(totals.exchange), share(totals.sync));
+  std::string text =
+      fmt::format("call {} of {}, {} supersteps, {} device cycles",
+                  grouped(std::min(progress.call + 1, progress.calls)), grouped(progress.calls),
+                  grouped(totals.supersteps), grouped(device));
+  if (progress.clock_hz != 0) {
+    const double ns = nanoseconds(static_cast<double>(device.value()), progress.clock_hz);
+    const TimeColumn time(ns);
+    text += fmt::format(" ({} {})", time.text(ns), time.unit());
+  }
+  text += fmt::format(": compute {:.0f} %, exchange {:.0f} %, sync {:.0f} %", share(totals.compute),
+                      share(totals.exchange), share(totals.sync));
   if (progress.quiet >= kQuiet) {
     text += fmt::format("; no more of them for {} s",
                         grouped(static_cast<std::uint64_t>(progress.quiet.count())));

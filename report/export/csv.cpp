@@ -146,7 +146,10 @@ std::vector<std::string> cells_of_axis(const TraceFile& trace, const std::string
 class CsvWriter {
  public:
   CsvWriter(const TraceFile& trace, const CsvTable& table, const ExportSink& sink)
-      : sink_(sink), columns_(columns_of(trace.hdf5(), table.axes)), axes_(axes_of(table.axes)) {
+      : trace_(trace),
+        sink_(sink),
+        columns_(columns_of(trace.hdf5(), table.axes)),
+        axes_(axes_of(table.axes)) {
     if (columns_.empty()) refuse(trace, table);
     for (const CsvColumn& column : columns_) {
       const TraceColumn& known = column.column();
@@ -168,6 +171,7 @@ class CsvWriter {
       throw UserError(ExitCode::kUsage,
                       "--window is for tables whose rows are of supersteps, as launches");
     }
+    if (window) (void)rows_in(trace_, window);
     std::string head;
     if (axes_.size() > 1) {
       for (const std::string& axis : axes_) head += axis + ",";
@@ -213,6 +217,7 @@ class CsvWriter {
     }
   }
 
+  const TraceFile& trace_;
   const ExportSink& sink_;
   std::vector<CsvColumn> columns_;
   const CsvColumn* superstep_ = nullptr;

@@ -183,9 +183,8 @@ bool holds(Relation relation, std::uint64_t found, Signed others) {
 std::string problem(Relation relation, std::uint64_t found, const std::vector<Term>& terms,
                     Signed others) {
   const std::string text = text_of(terms);
-  const auto number = static_cast<std::int64_t>(others);
-  return relation == kEquals ? fmt::format("is {}, but {} is {}", found, text, number)
-                             : fmt::format("is {}, more than {}, {}", found, text, number);
+  return relation == kEquals ? fmt::format("is {}, but {} is {}", found, text, others)
+                             : fmt::format("is {}, more than {}, {}", found, text, others);
 }
 
 class InvariantCheck {

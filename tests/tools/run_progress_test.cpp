@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tools/progress.h"
+
 namespace superstep {
 namespace {
 
@@ -31,10 +33,25 @@ TEST(RunProgress, SaysSinceWhenThereIsNothingNewAndBehindWhat) {
       << text;
 }
 
+TEST(RunProgress, HasNoTimeWhereTheClockIsNotKnown) {
+  RunProgress progress = half_done();
+  progress.clock_hz = 0;
+  const std::string text = text_of(progress);
+  EXPECT_NE(text.find("1,000 device cycles: compute 75 %"), std::string::npos) << text;
+}
+
 TEST(RunProgress, CountsNoCallBehindTheLast) {
   RunProgress progress = half_done();
   progress.call = progress.calls;
   EXPECT_TRUE(text_of(progress).starts_with("call 1,200 of 1,200,")) << text_of(progress);
+}
+
+TEST(Progress, AnInterruptedStageHasItsAdvice) {
+  Progress progress(true);
+  progress.stage("write the trace", "`superstep trace repair` makes one");
+  EXPECT_EQ(current_stage(), "write the trace; `superstep trace repair` makes one");
+  progress.stage("simulate");
+  EXPECT_EQ(current_stage(), "simulate");
 }
 
 }  // namespace

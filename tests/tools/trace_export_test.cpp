@@ -80,6 +80,17 @@ TEST(TraceExport, GoesToStandardOutput) {
       << full.err;
 }
 
+TEST(TraceExport, OfAWindowWithoutSuperstepsIsRefused) {
+  const std::string trace = traced("superstep").string(), out = (scratch_folder() / "out").string();
+  for (const std::string format : {"perfetto", "folded", "speedscope", "csv --table launches"}) {
+    const ProgramRun run =
+        superstep("trace export " + trace + " --window 100:200 -o " + out + " --to " + format);
+    EXPECT_EQ(run.code, 2) << format;
+    EXPECT_NE(run.err.find("none in the window"), std::string::npos) << run.err;
+    EXPECT_FALSE(std::filesystem::exists(out)) << format;
+  }
+}
+
 TEST(TraceExport, ThatIsBinaryDoesNotGoToATerminal) {
   const std::filesystem::path trace = traced("tile");
   const auto on_terminal = [&](const std::string& format) {
