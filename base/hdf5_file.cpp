@@ -79,6 +79,16 @@ Hdf5Id space_of(const std::vector<std::uint64_t>& dims, bool grows) {
   return {H5Screate_simple(static_cast<int>(now.size()), now.data(), most.data()), H5Sclose};
 }
 
+/// Of files that we write.
+Hdf5Id access_to_write() {
+  Hdf5Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
+  H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
+  // Nobody else writes it: what cannot be read is damaged, and to read it again would not end.
+  H5Pset_metadata_read_attempts(access, 1);
+  return access;
+}
+
 Hdf5Id creation_without_times() {
   Hdf5Id list(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   H5Pset_obj_track_times(list, false);
@@ -173,7 +183,7 @@ void Hdf5File::leave_alone() {
 }
 
 void Hdf5File::fail(const std::string& what) const {
-  throw std::runtime_error(fmt::format("{}: {}", path_.string(), what));
+  throw Hdf5Error(fmt::format("{}: {}", path_.string(), what));
 }
 
 void Hdf5File::fail_write(const std::string& what) {
@@ -189,10 +199,7 @@ Hdf5File Hdf5File::create(const std::filesystem::path& path, const std::filesyst
   Hdf5File file(name.empty() ? path : name);
   const Hdf5Id creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
   H5Pset_obj_track_times(creation, false);
-  const Hdf5Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  H5Pset_libver_bounds(access, H5F_LIBVER_V110, H5F_LIBVER_V110);
-  H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
-  file.id_ = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access);
+  file.id_ = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access_to_write());
   if (file.id_ < 0) file.fail_write("cannot be written");
   return file;
 }
@@ -220,7 +227,13 @@ void Hdf5File::close() {
 
 void Hdf5File::start_swmr() {
   const auto lock = hdf5_lock();
-  if (H5Fstart_swmr_write(id_) < 0) fail_write("cannot be shared with readers");
+  const unsigned flags = H5F_ACC_RDWR | H5F_ACC_SWMR_WRITE;
+  // H5Fstart_swmr_write would set the attempts to read back to its own 100.
+  std::string path(static_cast<std::size_t>(std::max<ssize_t>(H5Fget_name(id_, nullptr, 0), 0)), 0);
+  H5Fget_name(id_, path.data(), path.size() + 1);
+  close();
+  id_ = H5Fopen(path.c_str(), flags, access_to_write());
+  if (id_ < 0) fail_write("cannot be shared with readers");
 }
 
 void Hdf5File::flush() {

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -39,9 +40,14 @@ struct Hdf5Layout {
 /// Whether there is a file that begins as one of HDF5.
 [[nodiscard]] bool is_hdf5(const std::filesystem::path& path);
 
+/// What is wrong with an HDF5 file.
+struct Hdf5Error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
 /// One HDF5 file, open. Failures are thrown, naming file and object, with nothing printed: those of
-/// the system to write as InputOutputError with its words, all others as std::runtime_error. After
-/// one to write the object is of no use. Threads may use files of their own side by side.
+/// the system to write as InputOutputError with its words, all others as Hdf5Error. After one to
+/// write the object is of no use. Threads may use files of their own side by side.
 class Hdf5File {
  public:
   enum class Access : std::uint8_t {

@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -82,7 +81,7 @@ std::vector<typename Table::RowType> read_rows(const Hdf5File& file, const Table
       };
       if constexpr (std::is_same_v<Stored, std::string>) {
         const std::vector<std::string> texts = file.read_text(path);
-        if (texts.size() < first + count) throw std::runtime_error(path + " is too short");
+        if (texts.size() < first + count) throw Hdf5Error(path + " is too short");
         fill(std::span(texts).subspan(first, count));
       } else {
         fill(read_numbers<Stored>(file, path, first, count));
@@ -100,7 +99,7 @@ std::vector<typename Table::RowType> read_table(const Hdf5File& file, const Tabl
     const std::string path = table.path_of(column.name);
     if (column.minor != 0 && !file.exists(path)) return;
     if (file.shape(path, 1)[0] != count) {
-      throw std::runtime_error(fmt::format("the columns of {} differ in length", table.group));
+      throw Hdf5Error(fmt::format("the columns of {} differ in length", table.group));
     }
   });
   return read_rows(file, table, 0, count);

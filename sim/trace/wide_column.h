@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,14 +20,14 @@ class WideColumn {
   WideColumn(const TraceFile& trace, std::string path, std::uint64_t rows, std::uint64_t tiles)
       : trace_(trace), path_(std::move(path)), rows_(rows), tiles_(tiles) {}
 
-  /// The values of a row, which there is; valid until the next call. Throws std::runtime_error for
+  /// The values of a row, which there is; valid until the next call. Throws Hdf5Error for
   /// one of another length.
   [[nodiscard]] std::span<const std::uint64_t> row(std::uint64_t number) {
     if (number < first_ || number >= first_ + count_) {
       first_ = number - number % kProfileChunk;
       count_ = std::min(kProfileChunk, rows_ - first_);
       block_ = trace_.read_wide<std::uint64_t>(path_, first_, count_);
-      if (block_.size() != count_ * tiles_) throw std::runtime_error(path_ + " has other tiles");
+      if (block_.size() != count_ * tiles_) throw Hdf5Error(path_ + " has other tiles");
     }
     return std::span(block_).subspan((number - first_) * tiles_, tiles_);
   }
