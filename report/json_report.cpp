@@ -17,7 +17,7 @@ constexpr AnswerField kFields[] = {
     {"clock_hz", "integer", "Hz", "tile clock"},
     {"tiles", "integer", "", "tiles of the chip"},
     {"tiles_used", "integer", "", "tiles with a program"},
-    {"calls", "integer", "", "calls of the program that end in the run"},
+    {"calls", "integer", "", "calls of the program that ended in the run"},
     {"begins_inside", "boolean", "",
      "the run goes on from a checkpoint inside a call: what was before is not there"},
     {"outcome", "text", "", "ok, trap, interrupted, oom or running"},

@@ -159,9 +159,9 @@ RunResult finish_run(Simulation simulation, const std::vector<HostTensor>& argum
           .last_step = simulation.last_step(),
           .trap = stop.trap,
           .interrupted = stop.kind == StopKind::kInterrupted,
+          .step_inside = simulation.step_inside(),
           .saved_checkpoint = has_saved,
-          .checkpoint_error = checkpoint_error,
-          .place = simulation.place()};
+          .checkpoint_error = checkpoint_error};
 }
 
 }  // namespace superstep

@@ -52,9 +52,9 @@ struct RunResult {
   std::uint32_t last_step = 0;
   std::optional<Trap> trap;
   bool interrupted = false;
+  std::optional<std::uint32_t> step_inside;  ///< that a tile was in, inside a superstep
   bool saved_checkpoint = false;
   std::optional<InputOutputError> checkpoint_error;  ///< why it could not be written
-  std::string place;                                 ///< where the run got to, as Simulation has it
 };
 
 /// Runs a program image. `arguments` by position; one with an extra leading axis of `calls` is sent

@@ -15,6 +15,7 @@
 #include "sim/exchange/checked_fabric.h"
 #include "sim/host/calls.h"
 #include "sim/look_inside.h"
+#include "sim/named.h"
 #include "sim/task_arena.h"
 #include "sim/watch_feed.h"
 
@@ -357,9 +358,7 @@ class Simulation::Impl {
   /// With its place in the program; empty for code between steps.
   [[nodiscard]] std::string name_of_step(std::uint32_t number) const {
     if (number >= image_->info.steps.size()) return {};
-    const StepInfo& step = image_->info.steps[number];
-    const std::string source = step.source.text();
-    return source.empty() ? step.name : step.name + " of " + source;
+    return named(image_->info.steps[number].name, image_->info.steps[number].source);
   }
 
   [[nodiscard]] std::string place() const {
@@ -545,6 +544,7 @@ void Simulation::step_back(std::uint64_t cycles) { impl_->step_back(cycles); }
 Cycles Simulation::now() const { return impl_->now(); }
 const RunTotals& Simulation::totals() const { return impl_->totals_; }
 std::uint32_t Simulation::last_step() const { return impl_->last_step_; }
+std::optional<std::uint32_t> Simulation::step_inside() const { return impl_->step_inside_; }
 std::string Simulation::place() const { return impl_->place(); }
 
 TileView Simulation::tile(TileId id) {

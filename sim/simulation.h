@@ -192,6 +192,8 @@ class Simulation {
   /// Step of the last superstep, an index into ProgramInfo::steps; their number for code between
   /// steps.
   [[nodiscard]] std::uint32_t last_step() const;
+  /// The step that a tile was in whose superstep was interrupted.
+  [[nodiscard]] std::optional<std::uint32_t> step_inside() const;
   /// Cycle, superstep and op of the last step, and of the one that was interrupted inside a
   /// superstep: where the run got to.
   [[nodiscard]] std::string place() const;

@@ -8,6 +8,7 @@
 #include "compiler/program/step_graph.h"
 #include "isa/image_file.h"
 #include "sim/host/feeds.h"
+#include "sim/trace/enumerations.h"
 #include "tools/command.h"
 #include "tools/compile_file.h"
 #include "tools/host_threads.h"
@@ -24,10 +25,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr const char* kStepKinds[] = {"compute", "exchange", "host", "control",
-                                      "loop",    "branch",   "arm"};
-const char* kind_of(const StepInfo& step) {
-  return kStepKinds[static_cast<std::size_t>(step.kind)];
+std::string kind_of(const StepInfo& step) {
+  return std::string(kStepKinds[static_cast<std::size_t>(step.kind)]);
 }
 
 std::string number(std::uint64_t n, const char* unit = "") {

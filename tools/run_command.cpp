@@ -234,7 +234,6 @@ Provenance provenance_of(const Options& options, std::uint32_t threads) {
 struct RunOutcome {
   RunResult result;
   TraceSummary summary;
-  std::uint32_t call = 1;       ///< that it was in at its end
   bool has_lost_trace = false;  ///< it could not be written to its end, which the answer says
   bool is_cut_off = false;      ///< the run, for that
 };
@@ -269,7 +268,6 @@ RunOutcome simulate(const ProgramImage& image, const std::vector<HostTensor>& ar
   if (trace) run.observer = trace->observer();
   RunRecorder totals_only(image, trace_options);
   const RunRecorder& recorder = trace ? trace->recorder() : totals_only;
-  std::uint32_t calls_done = simulation.calls_done();
   run.on_superstep = [&](const SuperstepRecord& record) {
     if (!trace) totals_only.add(record);
     try {
@@ -279,11 +277,11 @@ RunOutcome simulate(const ProgramImage& image, const std::vector<HostTensor>& ar
     }
     if (!progress.due()) return;
     progress.show(fmt::format(
-        "simulate  call {} of {}  superstep {}  cycle {}  {}", grouped(calls_done + 1),
-        grouped(run.calls), grouped(record.number), grouped(record.end),
+        "simulate  call {} of {}  superstep {}  cycle {}  {}",
+        grouped(std::min(record.call + 1, run.calls)), grouped(run.calls), grouped(record.number),
+        grouped(record.end),
         record.step < image.info.steps.size() ? image.info.steps[record.step].name : ""));
   };
-  run.on_call = [&](std::uint32_t calls) { calls_done = std::min(calls, run.calls - 1); };
   RunOutcome out;
   try {
     out.result = finish_run(std::move(simulation), arguments, run);
@@ -295,9 +293,12 @@ RunOutcome simulate(const ProgramImage& image, const std::vector<HostTensor>& ar
   const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - begin;
   interrupt.reset();
   totals_only.finish(out.result);
-  out.call = calls_done + 1;
   out.is_cut_off = trace_error.has_value();
-  progress.stage("write the trace");
+  progress.stage("write the trace",
+                 request.trace
+                     ? fmt::format("`superstep trace repair {}` makes one of what is there",
+                                   trace_part(*request.trace).string())
+                     : "");
   try {
     if (trace && !trace_error) trace->finish(out.result, {{"wall_seconds", wall.count()}});
   } catch (const InputOutputError& error) {
@@ -533,10 +534,10 @@ ExitCode run_command(const Options& options, Answer& answer) {
   }
   if (result.trap) return ExitCode::kFailedCheck;
   if (result.interrupted) {
+    const auto event =
+        std::ranges::find(ran.summary.events, TraceEvent::Kind::kInterrupted, &TraceEvent::kind);
     answer.add_problem(
-        {{},
-         fmt::format("interrupted in call {} of {}, behind {}: these are the supersteps before",
-                     grouped(ran.call), grouped(run.calls), result.place)});
+        {{}, fmt::format("interrupted {}: these are the supersteps before", event->text)});
     return ExitCode::kInterrupted;
   }
 

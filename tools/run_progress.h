@@ -11,9 +11,9 @@ namespace superstep {
 /// What a run that lasts has done, as its trace has it.
 struct RunProgress {
   RunTotals totals = {};
-  std::uint64_t clock_hz = 0;
-  std::uint32_t call = 0;  ///< that it is in, from 0
-  std::uint32_t calls = 1;
+  std::uint64_t clock_hz = 0;       ///< 0 where it is not known
+  std::uint64_t call = 0;           ///< of the program that it is in, from 0
+  std::uint64_t calls = 1;          ///< that are asked for
   std::string operation = {};       ///< of the last superstep, with its place in the program
   std::chrono::seconds quiet = {};  ///< since the trace last grew
 };

@@ -87,8 +87,9 @@ Options trace_options() {
       "validate RUN.h5: whether it keeps its rules and adds up; damage is found with dataset and "
       "row.\n"
       "export RUN.h5 --to FORMAT -o FILE: gives it to other viewers (docs/exports.md).\n"
-      "repair RUN.h5.part [OUT.h5]: makes what a killed run left a trace; of a finished one, where "
-      "there is nothing to repair, it writes nothing and ends with 2.\n"
+      "repair RUN.h5.part [OUT.h5]: makes what a killed run left a trace: RUN.h5, unless that is "
+      "there already, and the .part goes, or OUT.h5; of a finished one, where there is nothing to "
+      "repair, it writes nothing and ends with 2.\n"
       "schema: every dataset that there may be.",
       {"superstep trace ls run.h5", "superstep trace validate run.h5",
        "superstep trace export run.h5 --to perfetto -o run.pftrace",

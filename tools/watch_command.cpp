@@ -13,6 +13,7 @@
 #include "report/page/page.h"
 #include "report/page/page_data.h"
 #include "report/report.h"
+#include "sim/named.h"
 #include "sim/trace/progress.h"
 #include "sim/trace/trace_file.h"
 #include "tools/command.h"
@@ -66,13 +67,10 @@ class SoFar {
     if (!totals_ || supersteps < seen_) {
       totals_ = no_totals(trace.hdf5());
       operations_ = trace.read(kOperations);
-      first_call_.reset();
       seen_ = 0;
     }
     const std::uint64_t first = std::exchange(seen_, supersteps);
     trace.for_each_superstep(first, supersteps - first, [&](const SuperstepInFile& superstep) {
-      if (!first_call_) first_call_ = superstep.row.call;
-      call_ = superstep.row.call;
       operation_ = superstep.row.operation;
       totals_->add(superstep.row, superstep.launches);
     });
@@ -83,22 +81,18 @@ class SoFar {
     const RootRow root = read_attributes(trace.hdf5(), kRootAttributes);
     RunProgress progress{.totals = totals_->run,
                          .clock_hz = static_cast<std::uint64_t>(root.clock_hz),
-                         .call = call_ - first_call_.value_or(call_),
-                         .calls = std::max(root.calls, 1U),
+                         .call = totals_->last_call,
+                         .calls = totals_->first_call.value_or(0) + std::max(root.calls, 1U),
                          .quiet = quiet};
-    if (first_call_ && operation_ < operations_.size()) {
-      const OperationRow& operation = operations_[operation_];
-      const std::string source = operation.source.text();
-      progress.operation = source.empty() ? operation.name : operation.name + " of " + source;
-    }
+    if (totals_->first_call && operation_ < operations_.size())
+      progress.operation = named(operations_[operation_].name, operations_[operation_].source);
     return progress;
   }
 
  private:
   std::optional<TraceTotals> totals_;
   std::vector<OperationRow> operations_;
-  std::optional<std::uint32_t> first_call_;
-  std::uint32_t call_ = 0, operation_ = 0;  ///< of the last superstep
+  std::uint32_t operation_ = 0;  ///< of the last superstep
   std::uint64_t seen_ = 0;
 };
 

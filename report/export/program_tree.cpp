@@ -9,12 +9,6 @@
 #include "sim/trace/schema.h"
 
 namespace superstep {
-namespace {
-
-/// As `kStepKinds` has it.
-constexpr std::uint8_t kLoopKind = 4;
-
-}  // namespace
 
 ProgramTree::ProgramTree(const TraceFile& trace)
     : module_(trace.hdf5().text_attribute("/", "module")), operations_(trace.read(kOperations)) {
@@ -48,14 +42,14 @@ std::vector<std::uint32_t> ProgramTree::ancestors(std::uint32_t step) const {
 std::optional<std::uint32_t> ProgramTree::loop_around(std::uint32_t step) const {
   const std::vector<std::uint32_t> path = ancestors(step);
   const auto loop = std::find_if(path.rbegin(), path.rend(), [&](std::uint32_t s) {
-    return steps_[s].kind_number == kLoopKind;
+    return steps_[s].is(StepInfo::Kind::kLoop);
   });
   return loop == path.rend() ? std::nullopt : std::optional(*loop);
 }
 
 std::string ProgramTree::label(std::uint32_t step) const {
   const StepRow& row = this->step(step);
-  if (row.kind_number != kLoopKind) return row.name;
+  if (!row.is(StepInfo::Kind::kLoop)) return row.name;
   return row.known_trips == 0 ? fmt::format("{} (trips by data)", row.name)
                               : fmt::format("{} ({} trips)", row.name, row.known_trips);
 }

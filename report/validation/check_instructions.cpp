@@ -9,9 +9,6 @@
 namespace superstep {
 namespace {
 
-/// As `kPipes` has it.
-constexpr std::uint8_t kAuxPipe = 1;
-
 /// Rules of instructions, superstep by superstep.
 class InstructionCheck {
  public:
@@ -86,7 +83,7 @@ class InstructionCheck {
   }
 
   [[nodiscard]] bool is_aux(const std::optional<std::uint32_t>& opcode) const {
-    return opcode && *opcode < opcodes_.size() && opcodes_[*opcode].pipe == kAuxPipe;
+    return opcode && *opcode < opcodes_.size() && opcodes_[*opcode].pipe == isa::Pipe::kAux;
   }
 
   TraceRule& rule(std::string_view column) { return findings_.rule(kInstructions.path_of(column)); }

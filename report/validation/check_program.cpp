@@ -3,6 +3,7 @@
 
 #include "base/format_version.h"
 #include "base/sha256.h"
+#include "base/text.h"
 #include "report/validation/checks.h"
 #include "sim/trace/progress.h"
 #include "sim/trace/table_file.h"
@@ -10,9 +11,8 @@
 namespace superstep {
 namespace {
 
-// As `kStepKinds` has them.
-constexpr std::uint8_t kComputeKind = 0, kExchangeKind = 1, kLoopKind = 4, kBranchKind = 5,
-                       kArmKind = 6;
+using Kind = StepInfo::Kind;
+
 constexpr std::uint64_t kWordBytes = 4;
 /// From this format on, words that only a loop or a branch needs live in its step.
 constexpr unsigned kLivesOfControl = 11;
@@ -32,6 +32,14 @@ void check_numbers(const TraceFile& trace, const TraceColumn& column, std::uint6
   TraceRule& rule = findings.rule(column.path);
   const auto numbers = read_numbers<T>(trace.hdf5(), column.path, 0, rows);
   for (std::uint64_t i = 0; i < rows; ++i) rule.equal(i, numbers[i], i, "the row is");
+}
+
+void check_texts(const TraceFile& trace, const TraceColumn& column, TraceFindings& findings) {
+  TraceRule& rule = findings.rule(column.path);
+  const std::vector<std::string> texts = trace.read_text(column.path);
+  for (std::uint64_t i = 0; i < texts.size(); ++i) {
+    rule.check(!not_utf8(texts[i]), i, [&] { return fmt::format("is no UTF-8: {}", texts[i]); });
+  }
 }
 
 /// What the checks of the program share.
@@ -57,20 +65,24 @@ void check_steps(ProgramTables& program) {
   findings.expect(!steps.empty(), [] { return std::string("/program/step has no rows"); });
   TraceRule& parents = findings.rule(kSteps.path_of("parent"));
   TraceRule& operations = findings.rule(kSteps.path_of("operation"));
+  TraceRule& estimates = findings.rule(kSteps.path_of("estimated_cycles"));
   const std::size_t known =
       program.has(kOperations) ? program.trace.read(kOperations).size() : SIZE_MAX;
   for (std::uint32_t s = 0; s < steps.size(); ++s) {
     operations.below(s, steps[s].operation_number, known, "operations");
+    estimates.check(steps[s].is(Kind::kExchange) || steps[s].estimated_cycles == 0, s, [&] {
+      return fmt::format("is {}, of a step that is no exchange", steps[s].estimated_cycles);
+    });
     if (!steps[s].parent) continue;
     const std::uint32_t parent = *steps[s].parent;
     parents.below(s, parent, s, "steps before it");
     if (parent >= s) continue;
-    const std::uint8_t kind = steps[parent].kind_number;
-    const bool fits = steps[s].kind_number == kArmKind ? kind == kBranchKind
-                                                       : kind == kLoopKind || kind == kArmKind;
+    const bool fits = steps[s].is(Kind::kArm)
+                          ? steps[parent].is(Kind::kBranch)
+                          : steps[parent].is(Kind::kLoop) || steps[parent].is(Kind::kArm);
     parents.check(fits, s, [&] {
       return fmt::format("is {}, a step of kind {}, which does not execute others of kind {}",
-                         parent, kind, steps[s].kind_number);
+                         parent, steps[parent].kind_number, steps[s].kind_number);
     });
   }
 }
@@ -117,13 +129,13 @@ void check_shares(ProgramTables& program) {
     words[s] += rows[r].cycles_alone;
     if (!has_operations) continue;
     of_operations.below(r, rows[r].operation_number, operations, "operations");
-    if (program.steps[s].kind_number == kComputeKind) {
+    if (program.steps[s].is(Kind::kCompute)) {
       of_operations.equal(r, rows[r].operation_number, program.steps[s].operation_number,
                           "that of its step is");
     }
   }
   for (std::uint64_t s = 0; s < words.size(); ++s) {
-    if (words[s] == 0 || program.steps[s].kind_number != kExchangeKind) continue;
+    if (words[s] == 0 || !program.steps[s].is(Kind::kExchange)) continue;
     bytes.equal(s, program.steps[s].exchange_bytes, kWordBytes * words[s],
                 "the words of /program/fused make");
   }
@@ -199,8 +211,8 @@ void check_live_variables(ProgramTables& program, const std::vector<StepMemory>&
     });
     // What control needs alone was of the steps that it executes, before format 1.11; between steps
     // is as the host.
-    const bool is_known = s + 1 != last && (program.steps[s].kind_number < kLoopKind ||
-                                            program.minor >= kLivesOfControl);
+    const bool is_known =
+        s + 1 != last && (!program.steps[s].executes_others() || program.minor >= kLivesOfControl);
     if (is_known) {
       others.equal(s, by_step[s].not_always_live_bytes, live, "the tensors that are live take");
     }
@@ -220,7 +232,7 @@ void check_peaks(ProgramTables& program, const std::vector<StepMemory>& by_step)
   }
   for (std::uint64_t s = 0; s < by_step.size(); ++s) {
     if (by_step[s].peak_tile >= peaks.size() || s >= program.steps.size()) continue;
-    if (program.steps[s].kind_number >= kLoopKind) continue;
+    if (program.steps[s].executes_others()) continue;
     of_steps.at_most(s, by_step[s].peak_tile_bytes, peaks[by_step[s].peak_tile].bytes,
                      "the most that its peak_tile ever has in use,");
   }
@@ -276,8 +288,7 @@ void check_exchanges(ProgramTables& program) {
     steps.below(e, exchange.step, program.steps.size(), "steps");
     const bool is_known = exchange.step < program.steps.size();
     if (is_known) {
-      const std::uint8_t kind = program.steps[exchange.step].kind_number;
-      steps.check(kind == kExchangeKind, e,
+      steps.check(program.steps[exchange.step].is(Kind::kExchange), e,
                   [&] { return fmt::format("is {}, which is no exchange", exchange.step); });
     }
     const std::uint64_t count = std::min(exchange.messages, left);
@@ -320,6 +331,8 @@ void check_values(const TraceFile& trace, const SoundColumns& sound, TraceFindin
                                             : trace.hdf5().dims(column.path).front();
     try {
       if (!column.names.empty()) check_enumeration(trace, column, rows, findings);
+      // Texts of events could be cut inside a character before format 1.11.
+      if (column.type == Hdf5Type::kText && !column.grows) check_texts(trace, column, findings);
       if (!column.numbers_rows) continue;
       if (column.type == Hdf5Type::kU32)
         check_numbers<std::uint32_t>(trace, column, rows, findings);

@@ -11,8 +11,6 @@
 namespace superstep {
 namespace {
 
-/// As `kStepKinds` has it.
-constexpr std::uint8_t kExchangeKind = 1;
 /// From this format on supersteps say when visits to the host end.
 constexpr unsigned kVisitEnds = 5;
 
@@ -91,7 +89,7 @@ class SuperstepCheck {
       if (row.exchange_step < steps_.size()) {
         const StepRow& moved = steps_[row.exchange_step];
         predicted_.equal(at_, row.predicted_cycles,
-                         moved.kind_number == kExchangeKind ? moved.predicted_cycles : 0,
+                         moved.is(StepInfo::Kind::kExchange) ? moved.predicted_cycles : 0,
                          "that of its exchange_step is");
       }
       if (row.step < live_.size()) {

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "report/validation/checks.h"
+#include "sim/trace/detail_rows.h"
 #include "sim/trace/progress.h"
 #include "sim/trace/rows_by_superstep.h"
 #include "sim/trace/wide_column.h"
@@ -38,7 +39,8 @@ class VertexCheck {
       begin = end;
     }
     // Behind the size limit of the trace there are none, and of a superstep with too many.
-    const bool is_whole = !rows.empty() || (superstep.profiles->compute < computes_ && !has_limit_);
+    const bool is_whole = !rows.empty() || (superstep.profiles->compute < computes_ &&
+                                            !may_be_left_out(superstep.row));
     if (is_whole && keeps_everything()) {
       all_.equal(superstep_, superstep.row.worker_instructions.all, all.instructions.all,
                  "its vertices issue");
@@ -47,6 +49,20 @@ class VertexCheck {
   }
 
  private:
+  /// Each run of a worker issues an instruction at least.
+  [[nodiscard]] bool may_be_left_out(const SuperstepRow& row) const {
+    return left_out_ && row.number >= left_out_->superstep &&
+           row.worker_instructions.all > left_out_->most;
+  }
+
+  /// The first superstep that an event says it of.
+  [[nodiscard]] std::optional<LeftOut> first_left_out() const {
+    for (const TraceEvent& event : read_events(trace_.hdf5())) {
+      if (const auto left_out = left_out_by(event.text, kWorkerRuns)) return left_out;
+    }
+    return std::nullopt;
+  }
+
   [[nodiscard]] bool keeps_everything() const {
     return root_.window_first == 0 && root_.window_end == UINT64_MAX &&
            root_.window_tiles.empty() && root_.window_operations.empty();
@@ -150,9 +166,7 @@ class VertexCheck {
   std::vector<TileEntry> used_tiles_;
   std::vector<StepRow> steps_;
   std::uint64_t types_;
-  bool has_limit_ = std::ranges::any_of(read_events(trace_.hdf5()), [](const TraceEvent& event) {
-    return event.kind == TraceEvent::Kind::kLimit;
-  });
+  std::optional<LeftOut> left_out_ = first_left_out();
   std::uint64_t computes_ = trace_.rows(kComputePhases), exchanges_ = trace_.rows(kExchangePhases);
   WideColumn cycles_ = compute("cycles"), busy_ = compute("worker_busy"),
              issued_ = compute("instructions"), auxs_ = compute("aux_instructions"),

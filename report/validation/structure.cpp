@@ -9,16 +9,6 @@
 namespace superstep {
 namespace {
 
-/// Whether a file of this format and level has a part of the schema.
-bool is_due(const RootRow& root, std::string_view path, TraceLevel level, unsigned minor,
-            bool grows) {
-  TraceLevel has = trace_level(root.level).value_or(TraceLevel::kTile);
-  // While a run lasts every level keeps supersteps.
-  if (!root.complete && grows) has = std::max(has, TraceLevel::kSuperstep);
-  return level <= has && minor <= minor_of(root.format_version) &&
-         (root.complete || !is_of_end(path));
-}
-
 /// Whether values of a type are read as those of the schema's: earlier formats had narrower ones.
 bool is_read_as(const std::string& type, Hdf5Type schema) {
   for (const Hdf5Type unsigned_type :

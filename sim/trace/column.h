@@ -47,6 +47,12 @@ constexpr auto member(Members... path) {
   return [path...](auto& row) -> auto& { return (row.*....*path); };
 }
 
+/// An element of an array that is a member of a row.
+template <class Array>
+constexpr auto element(Array member, std::size_t at) {
+  return [ member, at ](auto& row) -> auto& { return (row.*member)[at]; };
+}
+
 /// A value as a file has it, and back: quantities and enumerations as their numbers, an absent
 /// number as -1.
 constexpr std::uint64_t stored(Cycles cycles) { return cycles.value(); }

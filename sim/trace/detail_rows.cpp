@@ -4,6 +4,7 @@
 #include <fnmatch.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 #include <string>
 #include <tuple>
@@ -45,12 +46,33 @@ std::string window_problem(const TraceWindow& window, const ProgramImage& image)
                      window.operations, names);
 }
 
-DetailRows::DetailRows(const ProgramImage& image, const TraceWindow& window, TraceLevel level)
-    : window_(window), level_(level), steps_(image) {
+std::string text_of(const LeftOut& left_out, std::string_view what) {
+  return fmt::format(
+      "superstep {} has more than {} {}: none are kept, nor of others like it; --trace-tiles takes "
+      "fewer tiles",
+      left_out.superstep, left_out.most, what);
+}
+
+std::optional<LeftOut> left_out_by(std::string_view text, std::string_view what) {
+  LeftOut found;
+  const auto read = [&](std::string_view before, std::uint64_t& number) {
+    if (!text.starts_with(before)) return false;
+    text.remove_prefix(before.size());
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    return error == std::errc{};
+  };
+  const bool is_one = read("superstep ", found.superstep) && read(" has more than ", found.most) &&
+                      text.starts_with(fmt::format(" {}:", what));
+  return is_one ? std::optional(found) : std::nullopt;
+}
+
+DetailRows::DetailRows(const ProgramImage& image, const TraceOptions& options)
+    : options_(options), steps_(image) {
   for (const TileEntry& entry : image.entries) tiles_.push_back(entry.tile);
   const TraceOperations operations = operations_of(trace_steps(image.info));
   operation_by_step_ = operations.by_step;
-  is_kept_ = kept_operations(window, operations);
+  is_kept_ = kept_operations(options.window, operations);
   for (const CodeletPlace& place : image.info.codelets) {
     for (const TileId tile : place.tiles) codelets_.push_back({tile, place.pc, place.vertex_type});
   }
@@ -59,13 +81,13 @@ DetailRows::DetailRows(const ProgramImage& image, const TraceWindow& window, Tra
 }
 
 Watch DetailRows::watch() const {
-  Watch watch{.first_superstep = window_.first_superstep,
-              .last_superstep = window_.end_superstep - 1,
-              .instructions = level_ >= TraceLevel::kInstruction,
-              .most_instructions = kMostInstructions,
+  Watch watch{.first_superstep = options_.window.first_superstep,
+              .last_superstep = options_.window.end_superstep - 1,
+              .instructions = options_.level >= TraceLevel::kInstruction,
+              .most_instructions = options_.most_instructions,
               .worker_runs = true,
-              .most_worker_runs = kMostWorkerRuns};
-  watch.tiles = window_.tiles.value_or(tiles_);
+              .most_worker_runs = options_.most_worker_runs};
+  watch.tiles = options_.window.tiles.value_or(tiles_);
   return watch;
 }
 
@@ -139,7 +161,7 @@ DetailRows::Rows DetailRows::take(std::uint64_t superstep) {
   }
   for (VertexRow& row : rows.vertices) row.superstep = superstep;
   for (InstructionRow& row : rows.instructions) row.superstep = superstep;
-  if (!window_.operations.empty()) keep_operations(rows);
+  if (!options_.window.operations.empty()) keep_operations(rows);
   return rows;
 }
 

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/chip/step_table.h"
@@ -12,11 +14,22 @@
 
 namespace superstep {
 
+/// A superstep that has more of something than a trace keeps, and how much it keeps.
+struct LeftOut {
+  std::uint64_t superstep = 0, most = 0;
+};
+inline constexpr std::string_view kWorkerRuns = "worker runs", kInstructionsIssued = "instructions";
+
+/// That in the text of an event; `what` it has too many of.
+[[nodiscard]] std::string text_of(const LeftOut& left_out, std::string_view what);
+/// What such a text says; nothing of any other.
+[[nodiscard]] std::optional<LeftOut> left_out_by(std::string_view text, std::string_view what);
+
 /// Gathers what levels below tile add to a trace, of the superstep that goes on: the rows of a
 /// window.
 class DetailRows : public Observer {
  public:
-  DetailRows(const ProgramImage& image, const TraceWindow& window, TraceLevel level);
+  DetailRows(const ProgramImage& image, const TraceOptions& options);
 
   [[nodiscard]] Watch watch() const override;
   void on_worker_run(TileId tile, const WorkerRun& run) override;
@@ -46,8 +59,7 @@ class DetailRows : public Observer {
   [[nodiscard]] std::optional<std::uint32_t> vertex_type(TileId tile, std::uint32_t pc) const;
 
   std::vector<TileId> tiles_;  ///< with a program
-  TraceWindow window_;
-  TraceLevel level_;
+  TraceOptions options_;
   StepTable steps_;
   std::vector<std::uint32_t> operation_by_step_;
   std::vector<bool> is_kept_;      ///< by operation

@@ -176,6 +176,7 @@ TraceSummary summary_of(const Hdf5File& file) {
   }
   const TraceTotals totals = out.complete ? stored_totals(file) : totals_so_far(file);
   out.add_totals(totals);
+  if (!out.complete) out.count_calls(totals);
   out.steps = read_step_totals(file, totals);
   out.events = read_events(file);
   out.plan_events = read_compile_events(file);
@@ -221,6 +222,9 @@ bool repair_trace(const std::filesystem::path& part, const std::filesystem::path
     end.trap_kind = row.trap_kind;
     repack_trace(file, totals_so_far(file), end, report, out);
   });
+  // As when the run itself ends.
+  std::error_code none;
+  if (std::filesystem::equivalent(part, trace_part(out), none)) std::filesystem::remove(part, none);
   return true;
 }
 

@@ -3,9 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
+#include "base/text.h"
 #include "isa/machine_config.h"
 #include "isa/sync_zones.h"
+#include "sim/named.h"
 #include "sim/trace/schema.h"
 #include "sim/trace/tables.h"
 
@@ -27,6 +30,13 @@ void add_memory(const ProgramInfo& info, std::uint32_t tiles, TraceSummary& out)
   for (const MemoryCategory& category : info.memory) {
     out.worst_tile_memory.emplace_back(category.name, bytes(category, worst));
   }
+}
+
+/// Where its user wrote it, without folders.
+SourceLocation short_place(const OpLocation& source) {
+  SourceLocation place = source.python.file.empty() ? source.module : source.python;
+  place.file = std::filesystem::path(place.file).filename().string();
+  return place;
 }
 
 }  // namespace
@@ -81,7 +91,6 @@ const SuperstepRow& RunRecorder::add(const SuperstepRecord& record) {
     }
   }
   row_ = row;
-  if (!first_call_) first_call_ = row.call;
   launches_.clear();
   for (const ComputeShare& share : record.shares) launches_.push_back({share, record.number});
   totals_.for_each_executed(row_, launches_, [&](std::size_t step, std::uint64_t runs) {
@@ -103,9 +112,7 @@ void RunRecorder::finish(const RunResult& result) {
     add_event({TraceEvent::Kind::kTrap, result.trap->cycle, static_cast<std::int32_t>(tile),
                result.trap->cause});
   } else if (result.interrupted) {
-    add_event({TraceEvent::Kind::kInterrupted, result.totals.cycles, -1,
-               fmt::format("the run was interrupted in call {} of {}, behind {}",
-                           row_.call - first_call_.value_or(row_.call) + 1, calls_, result.place)});
+    add_event({TraceEvent::Kind::kInterrupted, result.totals.cycles, -1, place_of_end(result)});
   } else {
     for (const auto& [position, visits] : result.infeeds_left) {
       add_event({TraceEvent::Kind::kWarning, result.totals.cycles, -1,
@@ -115,8 +122,24 @@ void RunRecorder::finish(const RunResult& result) {
   }
 }
 
+std::string RunRecorder::place_of_end(const RunResult& result) const {
+  std::string text;
+  if (const std::uint32_t step = result.step_inside.value_or(result.last_step);
+      step < image_.info.steps.size()) {
+    text = fmt::format("{} {}, ", result.step_inside ? "inside" : "behind",
+                       named(steps_[step].name, {short_place(steps_[step].source)}));
+  }
+  text += "in ";
+  if (totals_.first_call) {
+    const std::uint32_t calls = *totals_.first_call + calls_;
+    // The last visit to the host is behind the last call.
+    text += fmt::format("call {} of {}, ", std::min(totals_.last_call + 1, calls), calls);
+  }
+  return text + fmt::format("superstep {}", result.totals.supersteps);
+}
+
 void RunRecorder::add_event(TraceEvent event) {
-  event.text.resize(std::min(event.text.size(), kTextBytes));
+  event.text = shortened(event.text, kTextBytes);
   events_.push_back(std::move(event));
 }
 
@@ -139,9 +162,10 @@ TraceSummary RunRecorder::summary(std::string outcome, const std::optional<Trap>
   out.tiles = machine.tiles();
   out.tiles_used = static_cast<std::uint32_t>(image_.entries.size());
   out.workers = machine.tile.workers;
-  out.calls = calls_;
   out.begins_inside = begins_inside_;
+  out.calls = calls_;
   out.predicted = predicted_;
+  if (out.outcome != "ok") out.count_calls(totals_);
   out.tile_memory_bytes = machine.tile.memory_bytes;
   out.events = events_;
   for (const CompileEvent& event : image_.info.events) {

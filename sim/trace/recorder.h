@@ -23,7 +23,7 @@ class RunRecorder {
   const SuperstepRow& add(const SuperstepRecord& record);
   /// Those of the superstep that was added last.
   [[nodiscard]] std::span<const LaunchRow> launches() const { return launches_; }
-  /// Its text is cut as the file cuts it.
+  /// Of a text that is too long for the file the middle is left out.
   void add_event(TraceEvent event);
   /// Adds how the run ended, if that is an event.
   void finish(const RunResult& result);
@@ -46,6 +46,8 @@ class RunRecorder {
     std::uint64_t predicted_cycles = 0;
   };
 
+  /// Where the run was interrupted: what it did first, since the text may be cut.
+  [[nodiscard]] std::string place_of_end(const RunResult& result) const;
   static std::vector<StepFacts> facts_of(const ProgramInfo& info,
                                          const std::vector<StepInfo>& steps);
   [[nodiscard]] const StepFacts& facts(std::uint32_t step) const;
@@ -60,7 +62,6 @@ class RunRecorder {
   std::vector<StepFacts> facts_;  ///< by step
   TraceTotals totals_;
   SuperstepRow row_;
-  std::optional<std::uint32_t> first_call_;
   std::vector<LaunchRow> launches_;
   std::vector<TraceEvent> events_;
 };

@@ -10,6 +10,7 @@
 #include "sim/trace/progress.h"
 #include "sim/trace/schema.h"
 #include "sim/trace/table_file.h"
+#include "sim/trace/trace_file.h"
 
 namespace superstep {
 namespace {
@@ -114,7 +115,8 @@ SummaryRow summary_of(const Hdf5File& part, const TraceTotals& totals, const Tra
 /// Adds /summary/json to a file that is whole but for it.
 void write_report(const std::filesystem::path& path, const std::filesystem::path& name,
                   const TraceReport& report) {
-  const std::string text = report ? report(read_trace(path)) : std::string();
+  constexpr bool kMayLack = true;
+  const std::string text = report ? report(TraceFile(path, kMayLack).summary()) : std::string();
   Hdf5File file = Hdf5File::open(path, Hdf5File::Access::kWrite, name);
   write_table(file, kReport, {text});
   file.close();
@@ -133,6 +135,10 @@ void repack_trace(const Hdf5File& part, const TraceTotals& totals, const TraceEn
   if (minor == minor_of(kTraceVersion)) root.format_version = kTraceVersion;
   root.complete = true;
   root.outcome = end.outcome;
+  if (end.outcome != "ok") {
+    root.calls = totals.calls_ended();
+    root.predicted = {};
+  }
   write_attributes(file, kRootAttributes, root, minor);
   for (const std::string& group : trace_groups()) file.make_group(group);
   for (const std::string& name : part.attributes("/provenance")) {

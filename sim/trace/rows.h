@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "isa/instruction.h"
 #include "isa/program_image.h"
 #include "sim/superstep_record.h"
 #include "sim/tile/instruction_observer.h"
@@ -37,6 +38,12 @@ struct StepRow : StepInfo {
   std::uint64_t known_trips = 0;  ///< 0 where they follow from data
   std::optional<std::uint32_t> compute_set = {}, exchange = {};
   std::uint32_t operation_number = 0;
+
+  [[nodiscard]] bool is(Kind of) const { return kind_number == static_cast<std::uint8_t>(of); }
+  /// A loop, branch or arm: a step that executes others.
+  [[nodiscard]] bool executes_others() const {
+    return is(Kind::kLoop) || is(Kind::kBranch) || is(Kind::kArm);
+  }
 };
 
 /// One row of /program/fused.
@@ -113,7 +120,7 @@ struct InstructionRow : IssuedInstruction {
 /// One row of /machine/opcode.
 struct OpcodeRow {
   std::string name, syntax;
-  std::uint8_t pipe = 0;  ///< as `kPipes` has it
+  isa::Pipe pipe = isa::Pipe::kMain;
 };
 
 /// One row of /host.

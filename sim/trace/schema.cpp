@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/format_version.h"
+
 namespace superstep {
 namespace {
 
@@ -93,6 +95,15 @@ bool is_of_end(std::string_view path) {
   return path == kReport.group || path.starts_with(std::string(kReport.group) + '/');
 }
 
+bool is_due(const RootRow& root, std::string_view path, TraceLevel level, unsigned minor,
+            bool grows) {
+  TraceLevel has = trace_level(root.level).value_or(kTile);
+  // While a run lasts every level keeps supersteps.
+  if (!root.complete && grows) has = std::max(has, kSuperstep);
+  return level <= has && minor <= minor_of(root.format_version) &&
+         (root.complete || !is_of_end(path));
+}
+
 std::span<const TracePlot> trace_plots() { return kPlots; }
 
 std::string_view name_of(TraceEvent::Kind kind) {
@@ -123,7 +134,9 @@ cycles of tile t in superstep s are `profiles/compute/cycles[supersteps/compute_
 A level holds those before it. While a run lasts its data is in `RUN.h5.part`, flushed by number of supersteps (at powers
 of two up to 64, then every 64, and every 1,024 after 4,096) and open to SWMR readers; `superstep report` and
 `superstep trace repair` read it after the run was killed, at any level. The next run of the same `-o` replaces it: repair
-first what is to be kept. What is repaired keeps its format, and lacks what later ones brought. `RUN.h5.lock` keeps other writers away while the run lasts. The finished file does not depend on
+first what is to be kept. `trace repair RUN.h5.part` makes it `RUN.h5` and removes the `.part`, as the run would have, but replaces
+no `RUN.h5` that is there; `trace repair RUN.h5.part OUT.h5` writes another file and leaves the `.part`. What is repaired keeps its
+format, and lacks what later ones brought; `calls` counts those that ended, and nothing is predicted, as of each run that did not end. `RUN.h5.lock` keeps other writers away while the run lasts. The finished file does not depend on
 the number of host threads. When the file reaches its size limit (2 GiB), the rows of tiles and of their workers end, `/events`
 says so, and all else goes on. Levels below tile are flushed as well whenever there are 262,144 rows more.
 

@@ -41,8 +41,7 @@ std::vector<ParameterRow> parameter_rows(const MachineConfig& machine,
 std::vector<OpcodeRow> opcode_rows() {
   std::vector<OpcodeRow> rows;
   for (const isa::InstructionInfo& info : isa::instruction_table()) {
-    rows.push_back({std::string(info.mnemonic), std::string(info.spec.syntax),
-                    static_cast<std::uint8_t>(info.spec.pipe == isa::Pipe::kMain ? 0 : 1)});
+    rows.push_back({std::string(info.mnemonic), std::string(info.spec.syntax), info.spec.pipe});
   }
   return rows;
 }

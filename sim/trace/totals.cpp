@@ -66,6 +66,8 @@ void TraceTotals::add(const SuperstepRow& row, std::span<const LaunchRow> launch
   run.worker_instructions += row.worker_instructions.all;
   instructions += row.worker_instructions;
   ++run.supersteps;
+  if (!first_call) first_call = row.call;
+  last_call = row.call;
   bytes_exchanged += row.exchange_bytes;
   host_bytes += row.host_bytes;
   flops += row.flops;
@@ -141,6 +143,11 @@ StepTotals step_totals(const StepSums& sums) {
   step.peak_cycles = sums.compute_max;
   step.instructions = sums.instructions;
   return step;
+}
+
+void TraceSummary::count_calls(const TraceTotals& sums) {
+  calls = sums.calls_ended();
+  predicted = {};  // that of the others would have no measure beside it
 }
 
 void TraceSummary::add_totals(const TraceTotals& sums) {

@@ -38,6 +38,9 @@ struct TraceTotals {
   InstructionCounts instructions;  ///< of the workers
   std::uint64_t bytes_exchanged = 0, host_bytes = 0, flops = 0, compute_sum = 0, compute_max = 0;
   std::vector<StepSums> steps;
+  // Calls of the program, from 0, of the first superstep, if there is one, and of the last.
+  std::optional<std::uint32_t> first_call;
+  std::uint32_t last_call = 0;
 
   explicit TraceTotals(std::vector<StepGroup> group_by_step);
   /// A step number past the last counts as the last. `launches` are those of the superstep.
@@ -47,6 +50,10 @@ struct TraceTotals {
                          const std::function<void(std::size_t, std::uint64_t)>& visit) const;
 
   [[nodiscard]] Cycles device() const { return run.exchange + run.compute + run.sync; }
+  /// Calls that ended before the last superstep.
+  [[nodiscard]] std::uint32_t calls_ended() const {
+    return last_call - std::min(first_call.value_or(last_call), last_call);
+  }
   /// The tiles' mean compute cycles over their maximum; 1 when nothing was computed.
   [[nodiscard]] double balance(std::uint64_t tiles) const;
   /// The tiles' mean compute cycles over device cycles.

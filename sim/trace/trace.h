@@ -54,11 +54,15 @@ struct TraceWindow {
 struct TraceOptions {
   TraceLevel level = TraceLevel::kSuperstep;
   TraceWindow window = {};
-  std::uint32_t calls = 1;              ///< of the program that end in the run, for the record
+  std::uint32_t calls = 1;  ///< of the program that end in the run, if nothing ends it before
   CallPlace begin = CallPlace::kBegin;  ///< of the run, which may go on from a checkpoint
   /// Once the file is as large as this, what level tile and those below add ends, and everything
   /// else goes on.
   std::uint64_t max_bytes = std::uint64_t{2} << 30;
+  /// A superstep with more in the window has none of them in the trace: they are in the host's
+  /// memory until it ends.
+  std::uint64_t most_instructions = std::uint64_t{1} << 22;
+  std::uint64_t most_worker_runs = std::uint64_t{1} << 22;
   std::shared_ptr<FileLock> lock = {};  ///< of the file, from who has it; else the writer takes it
   MachineSources sources = {};          ///< of the image's machine
   std::string config_origin = {};       ///< text of /provenance/config_origin
@@ -103,8 +107,9 @@ void write_memory_trace(const std::filesystem::path& path, const TraceOptions& o
                         const MachineConfig& machine, const ProgramInfo& info,
                         const Provenance& provenance);
 
-/// Copies what a killed run left in `part` to a clean trace `out` with outcome `interrupted`;
-/// false, and no `out`, when `part` is a finished trace. Throws UserError (damaged trace) when it
+/// Copies what a killed run left in `part` to a clean trace `out` with outcome `interrupted`, and
+/// removes `part` where `out` is the trace of that run; false, and no `out`, when `part` is a
+/// finished trace. Throws UserError (damaged trace) when it
 /// is none, and InputOutputError while its run lasts.
 bool repair_trace(const std::filesystem::path& part, const std::filesystem::path& out,
                   const TraceReport& report = {});
@@ -174,13 +179,13 @@ struct TraceSummary {
   std::uint32_t tiles = 0;       ///< of the chip
   std::uint32_t tiles_used = 0;  ///< with a program
   std::uint32_t workers = 0;
-  std::uint32_t calls = 1;     ///< of the program
+  std::uint32_t calls = 1;     ///< of the program, that ended
   bool begins_inside = false;  ///< a call: what of it a checkpoint was made behind is not there
   std::uint64_t tile_memory_bytes = 0;
   RunTotals totals;
   AssumedCycles assumed;  ///< of the totals
   Visits visits;
-  Cycles predicted;  ///< device cycles of all calls by the compiler; 0 when unknown
+  Cycles predicted;  ///< device cycles of these calls by the compiler; 0 when unknown
   std::uint64_t exchange_bytes = 0, host_bytes = 0, flops = 0;
   /// Of the workers: all, auxiliary and AMP; the others are not in a summary, nor are these before
   /// format 1.8.
@@ -199,6 +204,8 @@ struct TraceSummary {
 
   /// Sets what the totals of a run say of it; `tiles_used` is known.
   void add_totals(const TraceTotals& sums);
+  /// Of a run that did not end, or lasts.
+  void count_calls(const TraceTotals& sums);
 };
 
 /// Reads a finished trace, or a `.part` while its run lasts or after it was killed. Throws

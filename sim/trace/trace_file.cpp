@@ -49,6 +49,16 @@ Hdf5File open_ours(const std::filesystem::path& path) {
   return file;
 }
 
+/// What a trace of its level lacks is damage, not a lower level.
+void check_has_columns(const Hdf5File& file) {
+  const RootRow root = read_attributes(file, kRootAttributes);
+  for (const TraceColumn& column : trace_columns()) {
+    const bool is_missing = is_due(root, column.path, column.level, column.minor, column.grows) &&
+                            !file.exists(column.path);
+    if (is_missing) throw Hdf5Error("is damaged: " + column.path + " is missing");
+  }
+}
+
 }  // namespace
 
 void guard_trace(const std::filesystem::path& path, const std::function<void()>& body) {
@@ -72,9 +82,12 @@ Hdf5File open_trace(const std::filesystem::path& path) {
   return std::move(*file);
 }
 
-TraceFile::TraceFile(std::filesystem::path path)
+TraceFile::TraceFile(std::filesystem::path path, bool may_lack)
     : path_(std::move(path)), file_(open_trace(path_)) {
-  guard_trace(path_, [&] { rows_ = whole_rows(file_); });
+  guard_trace(path_, [&] {
+    if (!may_lack) check_has_columns(file_);
+    rows_ = whole_rows(file_);
+  });
 }
 
 void TraceFile::for_each_superstep(std::uint64_t first, std::uint64_t count,

@@ -28,7 +28,8 @@ void guard_trace(const std::filesystem::path& path, const std::function<void()>&
 /// UserError with ExitCode::kDamagedTrace where the file is not as the schema has it.
 class TraceFile {
  public:
-  explicit TraceFile(std::filesystem::path path);
+  /// One that lacks what its level and format have is damaged, unless it `may_lack` that.
+  explicit TraceFile(std::filesystem::path path, bool may_lack = false);
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] const Hdf5File& hdf5() const { return file_; }

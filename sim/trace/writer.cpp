@@ -5,7 +5,6 @@
 #include <bit>
 #include <functional>
 #include <optional>
-#include <stdexcept>
 #include <unordered_map>
 #include <utility>
 
@@ -139,7 +138,7 @@ struct TraceWriter::State {
         profiles_by_step(recorder.steps().size()),
         tile_peaks(image.info.tile_peaks),
         keeps_tiles(o.level >= TraceLevel::kTile) {
-    if (o.level >= TraceLevel::kVertex) detail.emplace(image, o.window, o.level);
+    if (o.level >= TraceLevel::kVertex) detail.emplace(image, o);
     for (const Stream& stream : image.streams) {
       direction_by_stream.push_back(direction_of(stream));
     }
@@ -162,9 +161,9 @@ struct TraceWriter::State {
     add_pieces(rows.vertices, vertices);
     add_pieces(rows.instructions, instructions);
     if (rows.has_too_many_runs && !std::exchange(has_left_out_runs, true))
-      say_left_out(record, kMostWorkerRuns, "worker runs");
+      say_left_out(record, options.most_worker_runs, kWorkerRuns);
     if (rows.has_too_many_instructions && !std::exchange(has_left_out_instructions, true))
-      say_left_out(record, kMostInstructions, "instructions");
+      say_left_out(record, options.most_instructions, kInstructionsIssued);
   }
 
   /// Readers pass over those of a superstep that is not in the file yet.
@@ -177,10 +176,7 @@ struct TraceWriter::State {
   }
 
   void say_left_out(const SuperstepRecord& record, std::uint64_t most, std::string_view what) {
-    add_event(TraceEvent::Kind::kLimit, record.begin, -1,
-              fmt::format("superstep {} has more than {} {}: none are kept, nor of others like it; "
-                          "--trace-tiles takes fewer tiles",
-                          record.number, most, what));
+    add_event(TraceEvent::Kind::kLimit, record.begin, -1, text_of({record.number, most}, what));
   }
 
   void warn_if_window_is_empty() {
@@ -261,26 +257,30 @@ struct TraceWriter::State {
   void close(const TraceEnd& end) {
     flush();
     flush_events();
+    if (is_own()) {
+      file.close();
+      repack_trace(Hdf5File::open(part, Hdf5File::Access::kRead), recorder.totals(), end,
+                   options.report, path);
+    } else {
+      // Another process took the file's name away; it is open still.
+      repack_trace(file, recorder.totals(), end, options.report, path);
+    }
+    std::error_code none;
+    if (is_own()) std::filesystem::remove(part, none);
+  }
+
+  /// Does what reads the unfinished file back, as the library does to add to it.
+  template <class Body>
+  void with_file(const Body& body) {
     try {
-      if (is_own()) {
-        file.close();
-        repack_trace(Hdf5File::open(part, Hdf5File::Access::kRead), recorder.totals(), end,
-                     options.report, path);
-      } else {
-        // Another process took the file's name away; it is open still.
-        repack_trace(file, recorder.totals(), end, options.report, path);
-      }
-    } catch (const UserError&) {
-      throw;
-    } catch (const std::runtime_error& error) {
+      body();
+    } catch (const Hdf5Error& error) {
       throw InputOutputError(
           part.string(),
           fmt::format("does not hold what the run has written there, as when another process "
                       "writes the file: {}",
                       error.what()));
     }
-    std::error_code none;
-    if (is_own()) std::filesystem::remove(part, none);
   }
 
   /// Whether the file at `part` is that of this run.
@@ -327,7 +327,7 @@ void TraceWriter::on_superstep(const SuperstepRecord& record) {
                          .start = record.begin + transfer.begin,
                          .length = transfer.end - transfer.begin});
   }
-  if (state.detail) state.add_detail(record);
+  if (state.detail) state.with_file([&] { state.add_detail(record); });
   if (state.options.level >= TraceLevel::kTile) {
     SUPERSTEP_CHECK(record.tiles != nullptr && record.tiles->size() == state.used_tiles,
                     "a superstep without its tiles");
@@ -341,7 +341,7 @@ void TraceWriter::on_superstep(const SuperstepRecord& record) {
     state.profile_numbers.add(numbers);
   }
   ++state.rows;
-  if (state.flush_is_due()) state.flush();
+  if (state.flush_is_due()) state.with_file([&] { state.flush(); });
 }
 
 Observer* TraceWriter::observer() { return state_->detail ? &*state_->detail : nullptr; }
@@ -358,7 +358,7 @@ void TraceWriter::finish(const RunResult& result, const Provenance& provenance) 
   }
   state_->recorder.finish(result);
   state_->warn_if_window_is_empty();
-  state_->close(end);
+  state_->with_file([&] { state_->close(end); });
 }
 
 void TraceWriter::finish_unrun() {
@@ -371,7 +371,7 @@ void TraceWriter::finish_unrun() {
                       fmt::format("does not fit: tile {} needs {} B in {}", tile, fullest->bytes,
                                   state_->recorder.steps()[fullest->step].name));
   }
-  state_->close(end);
+  state_->with_file([&] { state_->close(end); });
 }
 
 void write_memory_trace(const std::filesystem::path& path, const TraceOptions& options,

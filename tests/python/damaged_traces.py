@@ -72,6 +72,20 @@ def shortened(file, rows):
             column.resize((column.shape[0] - rows,))
 
 
+def limited(what, most, superstep=0):
+    """The last superstep with workers has none of them, and an event says that from one on some have too many."""
+
+    def damage(file):
+        rows = file["vertices/superstep"][:]
+        shortened(file, int((rows == rows[-1]).sum()))
+        text = f"superstep {superstep} has more than {most} {what}: none are kept"
+        for name, value in (("event", 0), ("cycle", 0), ("kind", 1), ("tile", -1), ("text", text.encode())):
+            file["events"][name].resize((1,))
+            file["events"][name][0] = value
+
+    return damage
+
+
 def moved_instruction(file):
     """The first of worker 0 is one of worker 1."""
     file["instructions/worker"][int(np.flatnonzero(file["instructions/worker"][:] == 0)[0])] = 1
@@ -324,6 +338,8 @@ DAMAGES = {  # and what is said of each
     "the machine": (lambda f: f.attrs.modify("config_sha256", np.bytes_("0" * 64)), "/provenance/config_toml is not what config_sha256"),
     "a number of a row": (more("program/stream/stream", 2), "/program/stream/stream[2] is 3, but the row is 2"),
     "an enumeration": (element("program/step/kind", 3, 9), "/program/step/kind[3] is 9, but there are 7 values"),
+    "a name": (element("program/operation/name", 3, b"multiply.4\x94"), "/program/operation/name[3] is no UTF-8: multiply.4\\x94"),
+    "an estimate of a step that is no exchange": (element("program/step/estimated_cycles", 2, 2**38), "/program/step/estimated_cycles[2] is 274877906944, of a step that is no exchange"),
     "a parent": (element("program/step/parent", 3, 5), "/program/step/parent[3] is 5, but there are 3 steps before it"),
     "a parent of no loop": (element("program/step/parent", 3, 2), "/program/step/parent[3] is 2, a step of kind 0"),
     "an operation": (element("program/step/operation", 3, 99), "/program/step/operation[3] is 99, but there are 11 operations"),
@@ -425,6 +441,9 @@ VERTEX_DAMAGES = {
     "instructions of a vertex": (more("vertices/instructions", 3), "/vertices/instructions[0] and those behind it of its tile sum to "),
     "loads of a vertex": (more("vertices/load_instructions", 3), "/vertices/load_instructions[0] and those behind it"),
     "workers that are left out": (lambda f: shortened(f, 9), "/supersteps/instructions["),
+    "a superstep without workers, for instructions that are left out": (limited("instructions", 1), "/supersteps/instructions["),
+    "a superstep without workers that has too few for the limit": (limited("worker runs", 10**6), "/supersteps/instructions["),
+    "a superstep without workers before the limit": (limited("worker runs", 1, superstep=99), "/supersteps/instructions["),
 }
 
 INSTRUCTION_DAMAGES = {
@@ -514,6 +533,24 @@ class DamagedTraces(unittest.TestCase):
 
         for level in ("tile", "vertex", "instruction"):
             self.assertEqual(self.validate(killed, level=level), (OK, ""), level)
+
+    def test_workers_may_be_left_out_where_an_event_says_so(self):
+        self.assertEqual(self.validate(limited("worker runs", 1), level="vertex"), (OK, ""))
+
+    def test_no_command_takes_what_is_missing_for_a_lower_level(self):
+        shutil.copy(self.at("vertex"), self.at("damaged"))
+        with h5py.File(self.at("damaged"), "r+") as file:
+            del file["supersteps/superstep"]
+        trace, out = self.at("damaged"), self.at("out")
+        views = ("ops", "steps", "tiles", "memory", "exchange", "host", "bounds", "bsp", "supersteps", "insights")
+        commands = [["report", trace]] + [["report", trace, "--view", view] for view in views]
+        commands += [["html", trace, "-o", out], ["trace", "info", trace]]
+        commands += [["trace", "export", trace, "--to", to, "-o", out] for to in ("perfetto", "folded", "speedscope", "csv")]
+        for command in commands:
+            with self.subTest(command=command):
+                done = subprocess.run([sys.argv[1], *command], capture_output=True, text=True, timeout=20)
+                self.assertEqual(done.returncode, DAMAGED, done.stderr)
+                self.assertIn("/supersteps/superstep is missing", done.stderr)
 
     def test_an_older_format_has_what_it_had(self):
         # The numbers of this one were made up: they do not add up.

@@ -95,7 +95,9 @@ TEST(Commands, WrongWordsSuggestTheRightOnes) {
        "models/digits_mlp/train.h5",
        5, "give --repeat 44"},
       {"asm README.md", 5, "more"},
-      {"trace repair run.h5", 2, "does not end in .part"},
+      {"trace repair none.h5", 74, "none.h5: error: cannot be read: No such file or directory"},
+      {"trace repair ''", 74, "'': error: cannot be read: No such file or directory"},
+      {"report ''", 74, "'': error: cannot be read: No such file or directory"},
       {"report none.h5", 74, "No such file or directory"},
       {"report README.md", 7, "is not an HDF5 file"},
       {"bench README.md", 5, "is no baseline file: JSON with \"schema\": \"superstep-baseline/1\""},
@@ -259,8 +261,8 @@ TEST(Commands, AnEndlessLoopOfOneTileCanBeInterrupted) {
                                    " & pid=$!; until [ -s " + trace +
                                    ".part ]; do :; done; kill -INT $pid; wait $pid");
   EXPECT_EQ(run.code, 130) << run.err;
-  EXPECT_NE(run.err.find("interrupted in call 1 of 1, behind cycle "), std::string::npos)
-      << run.err;
+  EXPECT_NE(run.err.find("error: interrupted "), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("superstep "), std::string::npos) << run.err;
 }
 
 TEST(Commands, AKilledRunIsRepaired) {
@@ -282,8 +284,24 @@ TEST(Commands, AKilledRunIsRepaired) {
   const std::string repair = "cd " + at.parent_path().string() +
                              " && " SUPERSTEP_BINARY " trace repair " + at.filename().string() +
                              ".part";
+  const std::string kept = (scratch_folder() / "kept.part").string();
+  std::filesystem::copy_file(trace + ".part", kept);
   EXPECT_EQ(std::system(repair.c_str()), 0);
+  EXPECT_FALSE(std::filesystem::exists(trace + ".part"));
+  EXPECT_EQ(superstep("watch --wait 0 " + trace).code, 130);
   EXPECT_NE(superstep("trace info " + trace).out.find("outcome interrupted"), std::string::npos);
+  // What is there is replaced where it is named alone.
+  std::filesystem::copy_file(kept, trace + ".part");
+  const ProgramRun refused = superstep("trace repair " + trace + ".part");
+  EXPECT_EQ(refused.code, 2) << refused.err;
+  EXPECT_NE(refused.err.find(trace + ": error: is there already: name the file to write"),
+            std::string::npos)
+      << refused.err;
+  const std::string other = (scratch_folder() / "other.h5").string();
+  EXPECT_EQ(superstep("trace repair " + trace + ".part " + other).code, 0);
+  EXPECT_TRUE(std::filesystem::exists(trace + ".part"));
+  EXPECT_EQ(superstep("trace repair " + trace + ".part " + trace).code, 0);
+  EXPECT_FALSE(std::filesystem::exists(trace + ".part"));
   EXPECT_NE(superstep("report " + trace).out.find("the run did not end"), std::string::npos);
 }
 
