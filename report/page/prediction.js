@@ -57,17 +57,21 @@ const off = (row) => (100 * (row.measured - row.predicted)) / row.predicted;
 /// What is shown of the other run, of two.
 const thereMarks = (marks) => (runs.length < 2 ? [] : marks.map(([name, fill, shape]) => [`${name} in run ${other().label}`, fill, shape, true]));
 const thereText = ({ there }) => (runs.length < 2 ? "" : `\nrun ${other().label}: ${there ? `predicted ${grouped(there.predicted)}, measured ${grouped(there.measured)} cycles` : "not there"}`);
-function measuredMoved() {
-  if (runs.length < 2) return [];
+/// Of two runs, what is measured beyond the other, and how far that is off.
+function besideThere() {
+  if (runs.length < 2) return [[], []];
   const by = ({ measured, there }) => measured - (there?.measured ?? NaN), style = (row) => verdict(Math.round(10 * by(row)), 1);
-  return [number("moved", `Measured Δ to ${other().label}`, "cycle", { value: by, style, meaning: "Measured cycles a time less those of the other run",
-            text: (row) => (Number.isNaN(by(row)) ? "–" : MARKS[style(row)] + signedText(by(row), mean)) }),
-          number("there", `Off in ${other().label}`, "%", { value: ({ there }) => (there ? off(there) : NaN), text: ({ there }) => (there ? offText(there) : `only ${run().label}`) })];
+  return [[number("moved", `Δ to ${other().label}`, "cycle", { value: by, style, meaning: "Measured cycles a time less those of the other run",
+            text: (row) => (Number.isNaN(by(row)) ? "–" : MARKS[style(row)] + signedText(by(row), mean)) })],
+          [number("there", `Off in ${other().label}`, "%", { value: ({ there }) => (there ? off(there) : NaN), text: ({ there }) => (there ? offText(there) : `only ${run().label}`) })]];
 }
-const predictionColumns = () => [
-  number("predicted", "Predicted", "cycle", { text: (row) => mean(row.predicted) }), number("measured", "Measured", "cycle", { text: (row) => mean(row.measured) }),
-  number("off", "Off", "%", { value: off, text: offText }),
-  number("beyond", "In the run", "cycle", { text: (row) => signed(row.beyond), meaning: "Measured less predicted cycles of all its runs" }), ...measuredMoved()];
+function predictionColumns() {
+  const [moved, there] = besideThere();
+  return [
+    number("predicted", "Predicted", "cycle", { text: (row) => mean(row.predicted) }), number("measured", "Measured", "cycle", { text: (row) => mean(row.measured) }), ...moved,
+    number("off", "Off", "%", { value: off, text: offText }), ...there,
+    number("beyond", "In the run", "cycle", { text: (row) => signed(row.beyond), meaning: "Measured less predicted cycles of all its runs" })];
+}
 
 /// The farthest from its prediction, in a sentence.
 function worstPredicted(rows, what) {

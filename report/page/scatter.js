@@ -32,7 +32,7 @@ function scatterChart({ title, height = 400, points, lines = [], x, y, named = 5
     const at = place(width), { box } = at, labels = [];
     const label = (px, py, text, anchor, style) => {
       measure.font = `${style.weight || 400} 11px ${FONT}`;
-      const w = measure.measureText(text).width, from = anchor === "end" ? px - w : px;
+      const w = measure.measureText(text).width, from = px - { start: 0, middle: w / 2, end: w }[anchor];
       if (from < box.x || from + w > box.x + box.w || labels.some((l) => from < l.to + 4 && from + w > l.from - 4 && Math.abs(py - l.y) < 13)) return false;
       labels.push({ from, to: from + w, y: py });
       pen.text(px, py, text, { anchor, ...style });
@@ -72,10 +72,12 @@ function scatterChart({ title, height = 400, points, lines = [], x, y, named = 5
       }
       for (const point of [...points].reverse())
         pen.line(around(point, SHAPES[point.shape](radius(point))), { fill: point.fill, stroke: "panel", width: 1.2, opacity: 0.85 });
-      points.slice(0, named).forEach((point) => {
-        const r = radius(point) + 4, style = { fill: "ink", weight: 600 };
-        label(at.x(point.x) + r, at.y(point.y) + 4, point.name, "start", style) || label(at.x(point.x) - r, at.y(point.y) + 4, point.name, "end", style);
-      });
+      // A name is right of its point, left or above, where no other one is.
+      for (const point of points.slice(0, named)) labels.push({ from: at.x(point.x) - radius(point), to: at.x(point.x) + radius(point), y: at.y(point.y) + 4 });
+      for (const point of points.slice(0, named)) {
+        const px = at.x(point.x), py = at.y(point.y), r = radius(point) + 4.5, style = { fill: "ink", weight: 600 };
+        label(px + r, py + 4, point.name, "start", style) || label(px - r, py + 4, point.name, "end", style) || label(px, py - r - 5, point.name, "middle", style);
+      }
       if (!points[cursor]) return;
       pen.line(around(points[cursor], SHAPES.circle(radius(points[cursor]) + 4)), { stroke: "mark", width: 2 });
     });

@@ -163,7 +163,7 @@ class PageOfTwo(PageCase):
             was = before.get(key)
             if was and "–" not in (row["Measured (cycle)"], was["Measured (cycle)"]):
                 by = self.number(row["Measured (cycle)"]) - self.number(was["Measured (cycle)"])
-                self.assertAlmostEqual(self.number(row["Measured Δ to A (cycle)"]), by, delta=0.2)
+                self.assertAlmostEqual(self.number(row["Δ to A (cycle)"]), by, delta=0.2)
                 self.assertEqual(row["Off in A (%)"], was["Off (%)"])
 
     def test_other_views_show_the_run_that_is_chosen_and_what_moved(self):
