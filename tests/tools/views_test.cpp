@@ -4,15 +4,11 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <numeric>
-#include <optional>
 #include <set>
 
 #include "base/hdf5_file.h"
 #include "report/numbers.h"
-#include "report/report.h"
-#include "report/text_style.h"
 #include "report/text_table.h"
-#include "report/view.h"
 #include "tests/tools/program.h"
 
 namespace superstep {
@@ -204,20 +200,6 @@ TEST_F(Views, OfOperationsHaveOneRowForEachThatTakesCycles) {
   EXPECT_EQ(names, (std::set<std::string>{"host", "dot_general.3", "add.4", "control", "arg2"}));
 }
 
-TEST(OperationsTable, LeavesOutThoseWithoutDeviceCycles) {
-  TraceSummary trace;
-  for (const char* name : {"a", "b", "c"}) {
-    StepTotals& step = trace.steps.emplace_back();
-    step.info.name = step.operation_name = name;
-    step.count = step.runs = 1;
-    step.compute = Cycles(step.info.name == "b" ? 0 : 10);
-  }
-  const ViewTable table = operations_table(trace, {.top = 1});
-  ASSERT_EQ(table.rows.size(), 2);
-  EXPECT_EQ(std::get<std::string>(table.rows[0][0]), "a");
-  EXPECT_EQ(std::get<std::string>(table.rows[1][0]), "1 more");
-}
-
 TEST_F(Views, OfCallsHaveNoPlaces) {
   const auto text = [](const std::string& by) {
     return superstep("report " + trace() + " --view ops --group-by " + by, "COLUMNS=300").out;
@@ -386,134 +368,6 @@ TEST_F(Views, KeepToTheColumnsThatThereAre) {
         EXPECT_LE(display_width(line), columns) << view << ": " << line;
     }
   }
-}
-
-TEST(ViewText, CutsLongNamesInTheMiddleAndKeepsTheNumbers) {
-  ViewTable table{.title = "T",
-                  .columns = {{"name"},
-                              {"bytes", ViewColumn::Form::kBytes},
-                              {"time", ViewColumn::Form::kTime, "", 1},
-                              {"% of all", ViewColumn::Form::kShare, "1"},
-                              {"bar", ViewColumn::Form::kBar, "", 2}}};
-  table.add("begin" + std::string(200, 'x') + "end", std::uint64_t{3 * 1024 * 1024},
-            time_cell(1000, 1'000'000'000), 0.5, 0.5);
-  table.add(std::string("short"), std::uint64_t{512}, time_cell(10, 1'000'000'000), 0.1, 0.1);
-  for (const std::size_t columns : {40u, 60u, 80u}) {
-    const std::string text = view_text(std::vector{table}, {.columns = columns});
-    std::istringstream lines(text);
-    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), columns) << line;
-    EXPECT_NE(text.find("beginx"), std::string::npos) << text;
-    EXPECT_NE(text.find("xend"), std::string::npos) << text;
-    EXPECT_EQ(text.find("% of all %"), std::string::npos) << text;
-    // 3 MiB and 512 B in one unit, which the heading names.
-    EXPECT_NE(text.find("bytes (KiB)"), std::string::npos) << text;
-    EXPECT_NE(text.find("3072.0"), std::string::npos) << text;
-    EXPECT_NE(text.find(" 0.5 "), std::string::npos) << text;
-    // Times stay where there is room; bars go before them.
-    EXPECT_EQ(text.find("time (us)") != std::string::npos, columns > 40) << text;
-  }
-}
-
-TEST(ViewText, PutsCellsBelowTheNameWhereNoLineHasRoomForThem) {
-  ViewTable table{.title = "T",
-                  .columns = {{"name"},
-                              {"imbalance", ViewColumn::Form::kCycles},
-                              {"schedule", ViewColumn::Form::kCycles},
-                              {"bar", ViewColumn::Form::kBar}}};
-  table.add(std::string("a"), std::uint64_t{1'234'567}, std::uint64_t{7}, 0.5);
-  table.add(std::string("b"), ViewCell(), std::uint64_t{8}, 0.1);
-  EXPECT_EQ(view_text(std::vector{table}, {.columns = 30}),
-            "T\na\n  imbalance: 1,234,567\n  schedule: 7\nb\n  schedule: 8\n");
-}
-
-TEST(ViewText, SaysHowManyTimesAsMuchWherePercentsAreMany) {
-  ViewTable table{.columns = {{"name"}, {"%", ViewColumn::Form::kMovedShare}}};
-  for (const double by : {-0.5, 0.411, 8.99, 9.0, 122.4, 1233.2}) table.add(std::string("a"), by);
-  EXPECT_EQ(view_text(std::vector{table}, {}),
-            "name        %\na       -50.0\na        41.1\na       899.0\na      x 10.0\n"
-            "a       x 123\na     x 1,234\n");
-}
-
-TEST(ViewText, LeavesOutColumnsWithoutACellAndSaysWhatTheOthersMean) {
-  ViewTable table{.columns = {{"name"},
-                              {"empty", ViewColumn::Form::kCount, "1", 0, "nothing"},
-                              {"n", ViewColumn::Form::kCount, "1", 0, "how many"}}};
-  table.add(std::string("a"), ViewCell(), std::uint64_t{12});
-  EXPECT_EQ(view_text(std::vector{table}, {}), "name   n\na     12\nN: how many.\n");
-}
-
-TEST(ViewText, ShowsPlacesWithTheirFoldersWhereThereIsRoom) {
-  ViewTable table{.columns = {{"name"}, {"place", ViewColumn::Form::kPlace, "", 1}}};
-  table.add("name of " + std::string(20, 'x'), "some/folder/of/model.py:" + std::string(20, '7'));
-  const auto text = [&](std::size_t columns) {
-    return view_text(std::vector{table}, {.columns = columns});
-  };
-  EXPECT_NE(text(80).find("  some/folder/of/model.py:77"), std::string::npos) << text(80);
-  EXPECT_NE(text(60).find("  model.py:77"), std::string::npos) << text(60);
-}
-
-TEST(ViewText, HasTimesInOneUnitAndTheirSigns) {
-  ViewTable table{.columns = {{"name"},
-                              {"before", ViewColumn::Form::kTime},
-                              {"moved", ViewColumn::Form::kMovedTime}}};
-  table.add(std::string("a"), time_cell(2'000'000, 1'000'000'000), -1e6);
-  table.add(std::string("b"), time_cell(1000, 1'000'000'000), 100.0);
-  EXPECT_EQ(view_text(std::vector{table}, {}),
-            "name  before (ms)  moved (ms)\n"
-            "a           2.000      -1.000\n"
-            "b           0.001     +<0.001\n");
-  EXPECT_TRUE(std::holds_alternative<std::monostate>(time_cell(2, 0))) << "without a clock";
-}
-
-TEST(ViewText, ShowsControlCharactersOfNamesAsEscapes) {
-  const std::string name = "a\x1b]0;title\x07\nb";
-  ViewTable table{.title = name, .columns = {{"name"}}, .notes = {name}};
-  table.add(name);
-  TraceSummary trace;
-  trace.module = name;
-  trace.outcome = "ok";
-  trace.steps.emplace_back();
-  trace.steps[0].info.name = trace.steps[0].operation_name = name;
-  trace.steps[0].count = trace.steps[0].runs = 1;
-  trace.steps[0].compute = trace.totals.compute = trace.totals.cycles = Cycles(10);
-  for (const std::string& text : {view_text(std::vector{table}, {}), text_report(trace, {})}) {
-    EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
-    EXPECT_EQ(text.find('\x07'), std::string::npos) << text;
-    EXPECT_NE(text.find("a\\x1b]0;title\\x07\\nb"), std::string::npos) << text;
-  }
-}
-
-TEST(TextReport, BreaksWordsThatAreLongerThanALine) {
-  const std::string name(300, 'x');
-  TraceSummary trace;
-  trace.module = trace.machine_name = trace.trap = name;
-  trace.outcome = "trap";
-  trace.tiles_used = 1;
-  trace.tile_memory_bytes = 100;
-  trace.worst_tile_memory = {{name, 10}};
-  trace.events.emplace_back().text = name;
-  CompileEvent& choice = trace.plan_events.emplace_back();
-  choice.kind = CompileEvent::Kind::kNoAmp;
-  choice.operation = choice.reason = choice.advice = name;
-  trace.steps.emplace_back();
-  trace.steps[0].info.name = trace.steps[0].operation_name = name;
-  trace.steps[0].info.source.module.file = name;
-  trace.steps[0].count = trace.steps[0].runs = 1;
-  trace.steps[0].peak_cycles = 100;
-  trace.steps[0].compute = trace.totals.compute = trace.totals.cycles = Cycles(100);
-  for (const std::size_t columns : {40u, 80u}) {
-    std::istringstream lines(text_report(trace, {.columns = columns}));
-    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), columns) << line;
-  }
-}
-
-TEST(TextReport, SaysWhatTheCharactersOfItsBarMean) {
-  TraceSummary trace;
-  trace.outcome = "ok";
-  trace.totals.compute = trace.totals.cycles = Cycles(10);
-  EXPECT_NE(text_report(trace, {}).find("Device    " + std::string(60, '#') +
-                                        "\n          # compute  = exchange  - sync\n"),
-            std::string::npos);
 }
 
 TEST_F(Views, HaveColourWhereItIsAskedFor) {
