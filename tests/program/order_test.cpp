@@ -137,7 +137,7 @@ TEST_P(RandomOrders, AValueMovesFromOneOrderToAnother) {
       ProgramBuilder builder(machine);
       Values values(builder, module.main, assign_layouts(module, builder.layouts()));
       const BufferId before = values.place(argument, from);
-      const BufferId after = values.stored(argument, to).buffer;
+      const BufferId after = values.stored(argument, to, {}).buffer;
       LoweredProgram program = builder.finish(StepOrder::kEarliest);
       program.arguments = {before};
       program.results = {after};
