@@ -242,26 +242,23 @@ U64 accumulator_pair(Env& env, U32 first) {
                  std::bit_cast<U32>(env.accumulator(first + 2)));
 }
 
+/// Reads two accumulators, moves those above down, enters two: even or odd (bit 0 of `which`) of
+/// the lower or upper 16 (bit 1). By pairs, as which they were stored.
+template <class Env>
+F32x2 shift_accumulators(Env& env, U32 which, F32x2 enter) {
+  float* const at = ((which & 1U) != 0 ? env.odd_accumulators() : env.even_accumulators()) +
+                    std::size_t{8} * (which >> 1 & 1U);
+  std::array<F32x2, 4> pairs;
+  for (U32 i = 0; i < pairs.size(); ++i) std::memcpy(&pairs[i], at + 2 * i, sizeof(F32x2));
+  for (U32 i = 1; i < pairs.size(); ++i) std::memcpy(at + 2 * (i - 1), &pairs[i], sizeof(F32x2));
+  std::memcpy(at + 6, &enter, sizeof(enter));
+  return pairs[0];
+}
+
 /// Reads the first odd pair of the lower 16 accumulators; those above move down.
 template <class Env>
 U64 shift_out_odd(Env& env) {
-  const U64 out = accumulator_pair(env, 1);
-  for (U32 n = 1; n < 13; n += 2) env.accumulator(n) = env.accumulator(n + 4);
-  env.accumulator(13) = 0.0F;
-  env.accumulator(15) = 0.0F;
-  return out;
-}
-
-/// Reads two accumulators, moves those above down, enters two: even or odd (bit 0 of `which`) of
-/// the lower or upper 16 (bit 1).
-template <class Env>
-F32x2 shift_accumulators(Env& env, U32 which, F32x2 enter) {
-  const U32 first = (which & 1U) + (which >> 1 & 1U) * 16;
-  const F32x2 out{{env.accumulator(first), env.accumulator(first + 2)}};
-  for (U32 i = 0; i < 12; i += 2) env.accumulator(first + i) = env.accumulator(first + i + 4);
-  env.accumulator(first + 12) = enter.lane[0];
-  env.accumulator(first + 14) = enter.lane[1];
-  return out;
+  return std::bit_cast<U64>(shift_accumulators(env, 1, {{0.0F, 0.0F}}));
 }
 
 }  // namespace superstep::isa
