@@ -17,6 +17,8 @@ namespace {
 /// For all kept phases of a machine: no more than tile memory takes anyway, of which a bow has
 /// 900 MiB.
 constexpr std::size_t kMostKeptBytes = std::size_t{1} << 30;
+/// So many copies ahead the host is asked to fetch their bytes.
+constexpr std::size_t kCopiesAhead = 16;
 
 }  // namespace
 
@@ -71,6 +73,8 @@ class Fabric::Impl {
   /// Moves the words of a phase, and reports of its ports.
   void play(const ResolvedPhase& phase, std::span<const FabricPort> ports, std::uint64_t begin) {
     result_.ports.resize(ports.size());
+    memories_.clear();
+    for (const FabricPort& port : ports) memories_.push_back(port.memory.data());
     result_.bytes = result_.last_event = 0;
     const bool has_changed =
         std::ranges::any_of(ports, [](const FabricPort& port) { return !port.sent.empty(); });
@@ -83,7 +87,7 @@ class Fabric::Impl {
         if (is_staged) {
           unstage_words(phase, ports, p);
         } else {
-          copy_words(phase, ports, p);
+          copy_words(phase, p);
         }
         report(phase, ports, p, begin);
         bytes += result_.ports[p].traffic.received_bytes;
@@ -100,12 +104,16 @@ class Fabric::Impl {
     return {phase.copies.data() + first, phase.copies_end[port] - first};
   }
 
-  /// The words that a port receives.
-  static void copy_words(const ResolvedPhase& phase, std::span<const FabricPort> ports,
-                         std::size_t p) {
-    std::byte* const memory = ports[p].memory.data();
-    for (const WordCopy& copy : copies_of(phase, p)) {
-      std::memcpy(memory + copy.to, ports[copy.source].memory.data() + copy.from, copy.bytes);
+  /// The words that a port receives. They come from all over the machine, which no host foresees.
+  void copy_words(const ResolvedPhase& phase, std::size_t p) const {
+    std::byte* const memory = memories_[p];
+    const std::span<const WordCopy> copies = copies_of(phase, p);
+    for (std::size_t i = 0; i < copies.size(); ++i) {
+      const WordCopy& copy = copies[i];
+      const WordCopy& later = copies[std::min(i + kCopiesAhead, copies.size() - 1)];
+      __builtin_prefetch(memories_[later.source] + later.from);
+      __builtin_prefetch(memory + later.to, 1);
+      std::memcpy(memory + copy.to, memories_[copy.source] + copy.from, copy.bytes);
     }
   }
 
@@ -152,6 +160,7 @@ class Fabric::Impl {
   std::uint32_t check_period_;
   std::uint64_t repeats_ = 0;
   ResolvedPhase phase_;
+  std::vector<std::byte*> memories_;            ///< by port: side by side, as copies look them up
   std::vector<std::vector<std::byte>> staged_;  ///< by port: the words received, in their order
   FabricResult result_;
 };
