@@ -76,16 +76,16 @@ SupervisorPath& LookAhead::from(std::uint32_t pc) {
 
 SupervisorPath& LookAhead::path_at(std::uint32_t pc) {
   // Mostly it is that of the last time, in a loop, or what followed then.
-  for (const std::size_t likely : {last_, last_ + 1}) {
-    if (likely < paths_.size() && paths_[likely].pc == pc) {
-      last_ = likely;
-      return paths_[likely];
-    }
+  if (last_ != nullptr && last_->pc == pc) return *last_;
+  SupervisorPath* path = last_ == nullptr ? nullptr : last_->next;
+  if (path == nullptr || path->pc != pc) {
+    SupervisorPath*& known = by_pc_[pc];
+    if (known == nullptr) known = &paths_.emplace_back(SupervisorPath{.pc = pc});
+    path = known;
+    if (last_ != nullptr) last_->next = path;
   }
-  const auto [found, is_new] = by_pc_.try_emplace(pc, paths_.size());
-  if (is_new) paths_.push_back({.pc = pc});
-  last_ = found->second;
-  return paths_[last_];
+  last_ = path;
+  return *path;
 }
 
 bool LookAhead::has_other_words(const SupervisorPath& path) const {

@@ -26,6 +26,7 @@ struct SupervisorPath {
   std::uint32_t entry = 0;
   /// Launched right in front of it, and checked for races last.
   const WorkerCode* checked = nullptr;
+  SupervisorPath* next = nullptr;  ///< the other one that was taken behind it last
 };
 
 /// Looks ahead in the code of a tile's supervisor.
@@ -60,8 +61,8 @@ class LookAhead {
 
   TileMemory& memory_;
   std::deque<SupervisorPath> paths_;  ///< in the order in which they were first taken
-  std::unordered_map<std::uint32_t, std::size_t> by_pc_;
-  std::size_t last_ = 0;
+  std::unordered_map<std::uint32_t, SupervisorPath*> by_pc_;
+  SupervisorPath* last_ = nullptr;  ///< that was taken
   std::vector<Word> words_;
 };
 
