@@ -17,6 +17,13 @@ constexpr std::uint64_t kStepsOfTurn = 1U << 12;
 /// Of workers that take turns though nobody looks at their steps.
 NullObserver null_observer;
 
+/// Has the host fetch the context of a worker that is about to begin.
+void prefetch(const WorkerContext& worker) {
+  constexpr std::size_t kLine = 64;
+  const auto* const begin = reinterpret_cast<const std::byte*>(&worker);
+  for (const auto* at = begin; at < begin + sizeof(worker); at += kLine) __builtin_prefetch(at, 1);
+}
+
 }  // namespace
 
 WorkerLauncher::WorkerLauncher(const MachineConfig& machine, TileMemory& memory, CodeStore& code)
@@ -302,7 +309,11 @@ void WorkerLauncher::launch(SupervisorContext& supervisor, std::uint64_t issue,
 void WorkerLauncher::run_batch(SupervisorContext& supervisor, std::uint64_t issue,
                                std::uint32_t entry, std::uint32_t state, std::uint32_t stride) {
   SupervisorPath& path = note_launch(supervisor, issue);
-  for (WorkerContext& worker : workers()) {
+  std::vector<WorkerContext>& all = workers();
+  // Since the superstep before, other tiles have displaced them.
+  const bool are_far = launches_.count == 1;
+  for (WorkerContext& worker : all) {
+    if (are_far && &worker != &all.back()) prefetch(*(&worker + 1));
     launch(supervisor, issue, worker, entry, state + worker.id * stride, path);
     if (interrupted_) [[unlikely]]
       return;
