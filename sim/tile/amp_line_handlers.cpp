@@ -147,7 +147,7 @@ SUPERSTEP_FLAT bool run_bundles(WorkerContext& context, const AmpLine& line,
       if constexpr (kLoadsFirst) {
         // The first field mostly steps from row to row, which a host does not foresee in few rows:
         // it hears of the row after the next.
-        if (bundle.selectors[0] == 1) __builtin_prefetch(first + 2 * step->by[0]);
+        __builtin_prefetch(first + 2 * step->by[0]);
         std::memcpy(&loaded, first, sizeof(loaded));
         first += step->by[0];
       }
