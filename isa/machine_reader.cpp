@@ -456,8 +456,9 @@ class MachineReader {
       problem = read_field(tiles_key(), node, tiles);
       if (!problem) tiles_ = tiles;
     }
-    if (problem) fail(where, *std::move(problem));
-    return !problem;
+    if (!problem) return true;
+    fail(where, *std::move(problem));
+    return false;
   }
 
   /// The machine, with the wide encoding where that of a builtin machine has no room for it.

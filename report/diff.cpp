@@ -49,14 +49,14 @@ ViewTable parts_of(const TraceSummary& before, const TraceSummary& after) {
   const auto device = [](const TraceSummary& t) {
     return t.totals.compute + t.totals.exchange + t.totals.sync;
   };
-  const std::pair<const char*, std::pair<Cycles, Cycles>> kParts[] = {
+  const std::pair<const char*, std::pair<Cycles, Cycles>> phases[] = {
       {"device", {device(before), device(after)}},
       {"  compute", {before.totals.compute, after.totals.compute}},
       {"  exchange", {before.totals.exchange, after.totals.exchange}},
       {"  sync", {before.totals.sync, after.totals.sync}},
       {"host", {before.totals.host, after.totals.host}},
       {"total", {before.totals.cycles, after.totals.cycles}}};
-  for (const auto& [name, cycles] : kParts)
+  for (const auto& [name, cycles] : phases)
     parts.add(std::string(name), cycles.first.value(), cycles.second.value(),
               moved(cycles.first, cycles.second),
               moved_time(before, cycles.first, after, cycles.second),

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -24,7 +25,7 @@ double share(Cycles part, Cycles whole) {
              : static_cast<double>(part.value()) / static_cast<double>(whole.value());
 }
 
-int percent(double share) { return static_cast<int>(100 * share + 0.5); }
+int percent(double share) { return static_cast<int>(std::lround(100 * share)); }
 
 Cycles device(const TraceSummary& t) {
   return t.totals.exchange + t.totals.compute + t.totals.sync;

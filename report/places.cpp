@@ -22,7 +22,7 @@ std::vector<std::string> with_place(std::vector<std::string> row, const OpLocati
     python.file = std::filesystem::path(python.file).filename().string();
   }
   const bool is_alone = form == PlaceForm::kOne && !python.file.empty();
-  row.push_back(is_alone ? python.text() : line_text(place.module));
+  row.emplace_back(is_alone ? python.text() : line_text(place.module));
   if (!is_alone) row.push_back(python.text());
   return row;
 }
@@ -30,8 +30,8 @@ std::vector<std::string> with_place(std::vector<std::string> row, const OpLocati
 std::vector<std::string> with_headings(std::vector<std::string> row, bool has_python,
                                        PlaceForm form) {
   const bool is_alone = form == PlaceForm::kOne && has_python;
-  row.push_back(is_alone ? "Python" : "line");
-  if (has_python && !is_alone) row.push_back("Python");
+  row.emplace_back(is_alone ? "Python" : "line");
+  if (has_python && !is_alone) row.emplace_back("Python");
   return row;
 }
 

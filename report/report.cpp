@@ -224,7 +224,7 @@ std::string top_text(const TraceSummary& t, const TextStyle& style, const TraceF
 }  // namespace
 
 std::string group_of(const StepTotals& step, const FusedOperation& operation, std::string_view by) {
-  const auto named = [](std::string name) { return name.empty() ? "(none)" : name; };
+  const auto named = [](const std::string& name) { return name.empty() ? "(none)" : name; };
   if (by == "opcode") return named(operation.operation);
   if (by == "python") return named(operation.source.python.text());
   if (by == "source") return named(operation.source.module.text());

@@ -22,7 +22,7 @@ constexpr std::size_t kLeastBar = 8, kMostBar = 40;
 std::string real_text(double real) {
   if (std::abs(real) < 100) return fmt::format("{:.2f}", real);
   if (std::abs(real) < 10'000) return fmt::format("{:.1f}", real);
-  return (real < 0 ? "-" : "") + grouped(static_cast<std::uint64_t>(std::abs(real) + 0.5));
+  return (real < 0 ? "-" : "") + grouped(static_cast<std::uint64_t>(std::llround(std::abs(real))));
 }
 
 /// `+1,234`, `-5`, or nothing where nothing moved.

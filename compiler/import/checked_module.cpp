@@ -328,7 +328,7 @@ std::vector<std::string> split_modules(std::string_view text) {
   do {
     end = text.find(kMark, begin);
     const auto lines = std::ranges::count(text.substr(0, begin), '\n');
-    modules.push_back(std::string(static_cast<std::size_t>(lines), '\n'));
+    modules.emplace_back(static_cast<std::size_t>(lines), '\n');
     modules.back() += text.substr(begin, end - begin);
     begin = end + kMark.size();
   } while (end != std::string_view::npos);

@@ -172,9 +172,6 @@ void put_element(HostTensor& tensor, std::size_t i, const Token& token) {
     case DType::kF16:
     case DType::kF32:
     case DType::kF64:
-      write_bits(tensor, i, float_bits(dtype, token));
-      break;
-    case DType::kC64:
     case DType::kF4E2M1FN:
     case DType::kF6E2M3FN:
     case DType::kF6E3M2FN:
@@ -188,6 +185,7 @@ void put_element(HostTensor& tensor, std::size_t i, const Token& token) {
     case DType::kF8E8M0FNU:
       write_bits(tensor, i, float_bits(dtype, token));
       break;
+    case DType::kC64:
     case DType::kC128:
       throw SyntaxError{token.offset, "expected a complex number such as (1.0,0.0)"};
   }

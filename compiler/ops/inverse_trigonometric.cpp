@@ -9,7 +9,6 @@ namespace {
 
 using vertex::Expression;
 using vertex::Node;
-using vertex::Primitive;
 
 double arc_sine(double x) { return std::asin(x); }
 double arc_cosine(double x) { return std::acos(x); }

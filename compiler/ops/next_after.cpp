@@ -12,7 +12,6 @@ namespace {
 
 using vertex::Expression;
 using vertex::Node;
-using vertex::Primitive;
 
 /// The neighbour of an f16 or bf16 on the way to another one.
 double next_short(DType dtype, double x, double y) {

@@ -24,6 +24,7 @@ bool divide(Rewrite& rewrite, const Op& op, const StepLowering& lowering,
 
 }  // namespace
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): as the table of passes has it
 Graph divide_ops(Graph graph, const MachineConfig& machine) {
   Rewrite rewrite(graph);
   for (const Op& op : graph.ops()) {

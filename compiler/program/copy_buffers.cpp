@@ -19,7 +19,7 @@ std::uint32_t codelet_of(LoweredProgram& program) {
   };
   const auto at = std::ranges::find_if(program.codelets, copies_words);
   const auto number = static_cast<std::uint32_t>(at - program.codelets.begin());
-  if (at == program.codelets.end()) program.codelets.push_back(vertex::CopyBoxes{kWordBytes});
+  if (at == program.codelets.end()) program.codelets.emplace_back(vertex::CopyBoxes{kWordBytes});
   return number;
 }
 

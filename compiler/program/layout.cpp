@@ -117,7 +117,7 @@ Layouts::Cut Layouts::cut_of(const Shape& shape, std::int64_t wanted_row) const 
   return cut.value_or(Cut{elements, std::min(balanced, elements)});
 }
 
-LayoutPtr Layouts::of(const TensorType& type, LayoutWish wish) {
+LayoutPtr Layouts::of(const TensorType& type, const LayoutWish& wish) {
   if (wish.table) return of_table(type, wish);
   const Cut cut = cut_of(type.shape, wish.row);
   const std::int64_t elements = type.elements();

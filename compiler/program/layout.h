@@ -92,7 +92,7 @@ class Layouts {
   /// Where a tensor lies when nothing else decides: evenly on as many tiles as are worth their
   /// exchange, in intervals that are whole rows or lie inside one row where that balances. Tensors
   /// of equal element count, cut and company share a layout.
-  LayoutPtr of(const TensorType& type, LayoutWish wish = {});
+  LayoutPtr of(const TensorType& type, const LayoutWish& wish = {});
   /// The layout with these intervals.
   LayoutPtr with(std::vector<Interval> intervals, Order order = {});
   /// The elements of `of` on the tile that has most.

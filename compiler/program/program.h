@@ -87,7 +87,7 @@ struct ComputeSet {
 };
 
 /// Words that move between buffers; offsets are bytes from the interval's start on the tile.
-struct Movement {
+struct Movement {  // NOLINT(bugprone-exception-escape): one end is moved without an allocation
   struct End {
     BufferId buffer{};
     TileId tile{};

@@ -22,7 +22,7 @@ std::string hash_source(std::string_view text) {
 }
 
 /// JSON that no parser of HTML sees a tag, a comment or an entity in.
-std::string inert(std::string text) {
+std::string inert(const std::string& text) {
   std::string out;
   out.reserve(text.size());
   for (const char c : text) {

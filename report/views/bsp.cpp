@@ -52,7 +52,7 @@ std::vector<ViewTable> bsp_view(const ViewInput& input) {
                               {"beyond", Form::kShare, "1"},
                               {"bar", Form::kBar, "", 5}}};
   if (!machine) {
-    table.notes.push_back("The trace does not say exchange.width and sync.internal_latency.");
+    table.notes.emplace_back("The trace does not say exchange.width and sync.internal_latency.");
     return {std::move(table)};
   }
   std::map<std::pair<std::uint32_t, std::uint32_t>, Kind> kinds;
@@ -128,7 +128,7 @@ std::vector<ViewTable> insights_view(const ViewInput& input) {
               cell_if(insight.cycles.value() != 0, insight.cycles.value()),
               time_cell(insight.cycles, input.trace.clock_hz), insight.advice);
   }
-  if (table.rows.empty()) table.notes.push_back("None of the rules finds anything.");
+  if (table.rows.empty()) table.notes.emplace_back("None of the rules finds anything.");
   return {std::move(table)};
 }
 

@@ -114,7 +114,7 @@ std::vector<ViewTable> host_view(const ViewInput& input) {
   }
   if (!streams.empty()) note_no_match(table, input.options);
   if (rows == 0)
-    table.notes.push_back("Transfers are in traces of level superstep (`--trace superstep`).");
+    table.notes.emplace_back("Transfers are in traces of level superstep (`--trace superstep`).");
   return {std::move(table)};
 }
 

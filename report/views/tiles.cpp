@@ -136,7 +136,7 @@ std::vector<ViewTable> tiles_view(const ViewInput& input) {
   note_more(table, order.size() - table.rows.size());
   if (rows == 0) note_no_supersteps(table);
   if (sums.empty()) {
-    table.notes.push_back(
+    table.notes.emplace_back(
         "How work is spread over all tiles takes a trace of level tile "
         "(`--trace tile`).");
     return {std::move(table)};

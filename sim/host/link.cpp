@@ -367,8 +367,9 @@ bool HostLink::check_arrivals(const std::vector<HostPacket>& packets, Cycles ope
     first = std::move(fault);
     blamed = packet.entry;
   }
-  if (first) send_trap(out, blamed, *std::move(first));
-  return !first;
+  if (!first) return true;
+  send_trap(out, blamed, *std::move(first));
+  return false;
 }
 
 /// Adds packets that have passed to the transfers that they are of, and to the visit.

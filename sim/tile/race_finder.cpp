@@ -61,13 +61,9 @@ const char* RaceFinder::access(RunNumber run, std::uint32_t pc, std::uint32_t ad
     }
     if (first.run == run || second.run == run) continue;
     // What this run comes after tells no more than this run itself.
-    if (!races(first, run)) {
-      first = {run, pc};
-    } else if (!races(second, run) || end_of(second) <= end_of(first)) {
-      second = {run, pc};
-    } else {
-      first = {run, pc};
-    }
+    const bool keeps_first =
+        races(first, run) && (!races(second, run) || end_of(second) <= end_of(first));
+    (keeps_first ? second : first) = {run, pc};
   }
   return nullptr;
 }

@@ -126,7 +126,7 @@ struct TraceWriter::State {
   bool keeps_tiles;                  ///< what level tile and those below it add
   bool is_warned = false, has_left_out_runs = false, has_left_out_instructions = false;
 
-  State(std::filesystem::path p, const TraceOptions& o, const ProgramImage& image)
+  State(const std::filesystem::path& p, const TraceOptions& o, const ProgramImage& image)
       : path(link_target(p)),
         part(trace_part(path)),
         options(o),

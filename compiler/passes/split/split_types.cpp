@@ -506,7 +506,7 @@ class Splitter {
     const std::size_t first = to_.ops().size();
     set(op.results[0], rule->split(parts));
     if (dtype == DType::kF64 && to_.ops().size() - first >= kOpsOfUnit) {
-      unit_ends_.push_back({first, to_.ops().size()});
+      unit_ends_.emplace_back(first, to_.ops().size());
     }
   }
 
