@@ -37,7 +37,7 @@ std::string moved_share_text(double by) {
   const double times = 1 + by;
   if (times < kManyTimes) return fmt::format("{:.1f}", 100 * by);
   return times < 100 ? fmt::format("x {:.1f}", times)
-                     : "x " + grouped(static_cast<std::uint64_t>(times + 0.5));
+                     : "x " + grouped(static_cast<std::uint64_t>(std::llround(times)));
 }
 
 /// Whether there is something to show.

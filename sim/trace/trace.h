@@ -78,8 +78,8 @@ struct TraceOptions {
 /// flushed, and the writer is of no more use.
 class TraceWriter {
  public:
-  TraceWriter(std::filesystem::path path, const TraceOptions& options, const ProgramImage& image,
-              const Provenance& provenance);
+  TraceWriter(const std::filesystem::path& path, const TraceOptions& options,
+              const ProgramImage& image, const Provenance& provenance);
   ~TraceWriter();
   TraceWriter(const TraceWriter&) = delete;
   TraceWriter& operator=(const TraceWriter&) = delete;

@@ -294,9 +294,9 @@ std::filesystem::path trace_part(const std::filesystem::path& path) {
   return link_target(path) += ".part";
 }
 
-TraceWriter::TraceWriter(std::filesystem::path path, const TraceOptions& options,
+TraceWriter::TraceWriter(const std::filesystem::path& path, const TraceOptions& options,
                          const ProgramImage& image, const Provenance& provenance)
-    : state_(std::make_unique<State>(std::move(path), options, image)) {
+    : state_(std::make_unique<State>(path, options, image)) {
   state_->begin(image, provenance);
 }
 
