@@ -146,7 +146,8 @@ bool ends_with_foreign_bytes(std::size_t every) {
 
 TEST(UnfinishedTrace, WhoseUnfinishedFileHasForeignBytesComesToAnEnd) {
   // The library reads metadata with a wrong sum again, with pauses that double.
-  for (const std::size_t every : {337, 512, 1009, 4096}) {
+  constexpr std::size_t kDistances[] = {337, 512, 1009, 4096};
+  for (const std::size_t every : kDistances) {
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) _exit(ends_with_foreign_bytes(every) ? 0 : 1);
