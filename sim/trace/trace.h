@@ -78,8 +78,11 @@ struct TraceOptions {
 /// flushed, and the writer is of no more use.
 class TraceWriter {
  public:
+  /// `image` must outlive the writer.
   TraceWriter(const std::filesystem::path& path, const TraceOptions& options,
               const ProgramImage& image, const Provenance& provenance);
+  TraceWriter(const std::filesystem::path& path, const TraceOptions& options, ProgramImage&& image,
+              const Provenance& provenance) = delete;
   ~TraceWriter();
   TraceWriter(const TraceWriter&) = delete;
   TraceWriter& operator=(const TraceWriter&) = delete;

@@ -18,7 +18,8 @@ namespace {
 
 TEST(TraceEvents, ProfilesEndAtTheSizeLimitAndTheRestGoesOn) {
   const auto path = scratch_folder() / "limit.h5";
-  TraceWriter writer(path, {.level = TraceLevel::kTile, .max_bytes = 1}, two_steps(), {});
+  const ProgramImage image = two_steps();
+  TraceWriter writer(path, {.level = TraceLevel::kTile, .max_bytes = 1}, image, {});
   std::vector<TilePhase> tiles;
   for (std::uint64_t k = 0; k < 10; ++k) writer.on_superstep(superstep(k, tiles));
   writer.finish({});
@@ -37,7 +38,8 @@ TEST(TraceEvents, ProfilesEndAtTheSizeLimitAndTheRestGoesOn) {
 
 TEST(TraceEvents, RowsOfLevelsBelowTileEndWithThoseOfTiles) {
   const auto path = scratch_folder() / "limit.h5";
-  TraceWriter writer(path, {.level = TraceLevel::kInstruction, .max_bytes = 1}, two_steps(), {});
+  const ProgramImage image = two_steps();
+  TraceWriter writer(path, {.level = TraceLevel::kInstruction, .max_bytes = 1}, image, {});
   for (std::uint64_t k = 0; k < 10; ++k) add_superstep(writer, k);
   writer.finish({});
   expect_totals(read_trace(path), 10);
@@ -51,7 +53,8 @@ TEST(TraceEvents, RowsOfLevelsBelowTileEndWithThoseOfTiles) {
 
 TEST(TraceEvents, WarnsOnceOfStepsWhoseRowsOfTilesRarelyRepeat) {
   const auto path = scratch_folder() / "varied.h5";
-  TraceWriter writer(path, {.level = TraceLevel::kTile}, two_steps(), {});
+  const ProgramImage image = two_steps();
+  TraceWriter writer(path, {.level = TraceLevel::kTile}, image, {});
   std::vector<TilePhase> tiles;
   for (std::uint64_t k = 0; k < 5000; ++k) {
     SuperstepRecord record = superstep(k, tiles);
@@ -109,7 +112,8 @@ TEST(TraceEvents, AProgramThatDoesNotFitLeavesItsMemory) {
 TraceEvent event_of_limit(TraceLevel level, std::uint64_t Watch::*most, std::uint64_t expected,
                           void (Observer::*tell)()) {
   const auto path = scratch_folder() / "many.h5";
-  TraceWriter writer(path, {.level = level}, two_steps(), {});
+  const ProgramImage image = two_steps();
+  TraceWriter writer(path, {.level = level}, image, {});
   EXPECT_EQ(writer.observer()->watch().*most, expected);
   for (std::uint64_t k = 0; k < 3; ++k) {
     if (k > 0) (writer.observer()->*tell)();

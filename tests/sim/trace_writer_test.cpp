@@ -222,7 +222,8 @@ TEST(TraceWriter, EqualRunsMakeEqualBytes) {
 TEST(TraceWriter, KeepsASuperstepOfMoreRowsThanWaitForTheFile) {
   const auto path = scratch_folder() / "long.h5";
   constexpr std::uint64_t kRows = (std::uint64_t{1} << 18) + 1000;
-  TraceWriter writer(path, {.level = TraceLevel::kVertex}, two_steps(), {});
+  const ProgramImage image = two_steps();
+  TraceWriter writer(path, {.level = TraceLevel::kVertex}, image, {});
   add_superstep(writer, 0);
   for (std::uint64_t i = 0; i < kRows; ++i) {
     writer.observer()->on_worker_run(TileId{1},
@@ -245,7 +246,8 @@ TEST(TraceWriter, KeepsASuperstepOfMoreRowsThanWaitForTheFile) {
 TEST(TraceWriter, KeepsSuperstepsOfMoreThan2To32Cycles) {
   constexpr std::uint64_t kLong = std::uint64_t{1} << 33;
   const auto path = scratch_folder() / "long.h5";
-  TraceWriter writer(path, {.level = TraceLevel::kTile}, two_steps(), {});
+  const ProgramImage image = two_steps();
+  TraceWriter writer(path, {.level = TraceLevel::kTile}, image, {});
   std::vector<TilePhase> tiles;
   SuperstepRecord record = superstep(0, tiles);
   tiles[1].compute += kLong;
@@ -269,7 +271,8 @@ TEST(TraceWriter, KeepsSuperstepsOfMoreThan2To32Cycles) {
 
 TEST(TraceWriter, HasInstructionsByClassAndHowFarWordsGo) {
   const auto path = scratch_folder() / "classes.h5";
-  TraceWriter writer(path, {.level = TraceLevel::kTile}, two_steps(), {});
+  const ProgramImage image = two_steps();
+  TraceWriter writer(path, {.level = TraceLevel::kTile}, image, {});
   std::vector<TilePhase> tiles;
   SuperstepRecord record = superstep(0, tiles);
   tiles[1].instructions = {.all = 9, .aux = 4, .amp = 3, .loads = 2, .stores = 1, .branches = 1};

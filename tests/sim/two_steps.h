@@ -99,10 +99,11 @@ inline void add_superstep(TraceWriter& writer, std::uint64_t k) {
 /// Writes a trace of a level to its end.
 inline void write_trace(const std::filesystem::path& path, TraceLevel level,
                         std::uint64_t supersteps, const std::string& host) {
+  const ProgramImage image = two_steps();
   TraceWriter writer(
       path,
       {.level = level, .calls = 3, .report = [](const TraceSummary&) { return std::string("{}"); }},
-      two_steps(), {{"host", host}});
+      image, {{"host", host}});
   for (std::uint64_t k = 0; k < supersteps; ++k) add_superstep(writer, k);
   writer.finish({}, {{"wall_seconds", 1.5}});
 }

@@ -22,7 +22,8 @@ void write_and_die(const std::filesystem::path& path, TraceLevel level, std::uin
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    TraceWriter writer(path, {.level = level}, two_steps(), {});
+    const ProgramImage image = two_steps();
+    TraceWriter writer(path, {.level = level}, image, {});
     for (std::uint64_t k = 0; k < supersteps; ++k) add_superstep(writer, k);
     kill(getpid(), SIGKILL);
   }
@@ -95,7 +96,8 @@ TEST(UnfinishedTrace, IsWholeThoughItsUnfinishedFileWasTakenAway) {
   const auto path = scratch_folder() / "run.h5", part = scratch_folder() / "run.h5.part";
   for (const TraceLevel level : kLevels) {
     for (const bool is_replaced : {false, true}) {
-      TraceWriter writer(path, {.level = level}, two_steps(), {});
+      const ProgramImage image = two_steps();
+      TraceWriter writer(path, {.level = level}, image, {});
       for (std::uint64_t k = 0; k < 3; ++k) add_superstep(writer, k);
       std::filesystem::remove(part);
       if (is_replaced) std::ofstream(part) << "somebody's";
@@ -110,7 +112,8 @@ TEST(UnfinishedTrace, IsWholeThoughItsUnfinishedFileWasTakenAway) {
 
 TEST(UnfinishedTrace, WhoseUnfinishedFileWasOverwrittenIsAnErrorThatNamesIt) {
   const auto path = scratch_folder() / "run.h5", part = scratch_folder() / "run.h5.part";
-  TraceWriter writer(path, {.level = TraceLevel::kTile}, two_steps(), {});
+  const ProgramImage image = two_steps();
+  TraceWriter writer(path, {.level = TraceLevel::kTile}, image, {});
   for (std::uint64_t k = 0; k < 5000; ++k) add_superstep(writer, k);
   std::ofstream(part, std::ios::in) << std::string(std::filesystem::file_size(part), 'x');
   try {
@@ -126,7 +129,8 @@ TEST(UnfinishedTrace, WhoseUnfinishedFileWasOverwrittenIsAnErrorThatNamesIt) {
 /// finished, or refused by the name of that file.
 bool ends_with_foreign_bytes(std::size_t every) {
   const auto path = scratch_folder() / "run.h5", part = scratch_folder() / "run.h5.part";
-  TraceWriter writer(path, {.level = TraceLevel::kTile}, two_steps(), {});
+  const ProgramImage image = two_steps();
+  TraceWriter writer(path, {.level = TraceLevel::kTile}, image, {});
   for (std::uint64_t k = 0; k < 5000; ++k) add_superstep(writer, k);
   {
     std::ofstream out(part, std::ios::in | std::ios::binary);

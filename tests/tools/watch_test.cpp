@@ -74,7 +74,8 @@ class Watcher {
 TEST(Watch, FollowsARunAndEndsWithItsReport) {
   const std::filesystem::path path = scratch_folder() / "watched.h5";
   const std::filesystem::path page = scratch_folder() / "watched.html";
-  TraceWriter writer(path, {}, one_step(), {});
+  const ProgramImage image = one_step();
+  TraceWriter writer(path, {}, image, {});
   std::vector<TilePhase> tiles;
   for (std::uint64_t s = 0; s < 4; ++s) writer.on_superstep(superstep_number(s, tiles));
   Watcher watcher(path.string() + " -o " + page.string());
@@ -109,7 +110,8 @@ TEST(Watch, WaitsForARunToBeginAndTakesNoOlderTraceForIt) {
       const auto lock = std::make_shared<FileLock>(path);
       const std::string compiles = watcher.line();
       EXPECT_NE(compiles.find("has not begun"), std::string::npos) << compiles;
-      TraceWriter writer(path, {.lock = lock}, one_step(), {});
+      const ProgramImage image = one_step();
+      TraceWriter writer(path, {.lock = lock}, image, {});
       for (std::uint64_t s = 0; s < supersteps; ++s) {
         writer.on_superstep(superstep_number(s, tiles));
       }
@@ -123,7 +125,8 @@ TEST(Watch, WaitsForARunToBeginAndTakesNoOlderTraceForIt) {
 
 TEST(Watch, OfARunThatEndsWithoutATraceIsAnError) {
   const std::filesystem::path path = scratch_folder() / "failed.h5";
-  { TraceWriter(path, {}, one_step(), {}).finish({}); }
+  const ProgramImage image = one_step();
+  TraceWriter(path, {}, image, {}).finish({});
   Watcher watcher(path.string() + " --wait 60");
   watcher.line();
   {
@@ -138,7 +141,8 @@ TEST(Watch, OfARunThatEndsWithoutATraceIsAnError) {
 TEST(Watch, ThatIsInterruptedLeavesAPageThatStands) {
   const std::filesystem::path path = scratch_folder() / "left.h5";
   const std::filesystem::path page = scratch_folder() / "left.html";
-  TraceWriter writer(path, {}, one_step(), {});
+  const ProgramImage image = one_step();
+  TraceWriter writer(path, {}, image, {});
   std::vector<TilePhase> tiles;
   for (std::uint64_t s = 0; s < 4; ++s) writer.on_superstep(superstep_number(s, tiles));
   // `timeout` interrupts it once it has made a page.
@@ -153,7 +157,8 @@ TEST(Watch, ThatIsInterruptedLeavesAPageThatStands) {
 TEST(Watch, EndsWithTheCodeOfTheRun) {
   const std::filesystem::path path = scratch_folder() / "codes.h5";
   const auto code_of = [&](const RunResult& result) {
-    TraceWriter writer(path, {}, one_step(), {});
+    const ProgramImage image = one_step();
+    TraceWriter writer(path, {}, image, {});
     writer.finish(result);
     return superstep("watch --wait 0 " + path.string()).code;
   };
@@ -170,7 +175,8 @@ TEST(Watch, OfARunThatWasKilledSaysWhatItLeft) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    TraceWriter writer(path, {}, one_step(), {});
+    const ProgramImage image = one_step();
+    TraceWriter writer(path, {}, image, {});
     std::vector<TilePhase> tiles;
     for (std::uint64_t s = 0; s < 4; ++s) writer.on_superstep(superstep_number(s, tiles));
     kill(getpid(), SIGKILL);
@@ -190,7 +196,8 @@ TEST(Watch, OfARunThatWasKilledSaysWhatItLeft) {
 
 TEST(Watch, OfAFinishedRunIsItsReportAndOfNoneAnError) {
   const std::filesystem::path path = scratch_folder() / "ended.h5";
-  TraceWriter writer(path, {}, one_step(), {});
+  const ProgramImage image = one_step();
+  TraceWriter writer(path, {}, image, {});
   std::vector<TilePhase> tiles;
   writer.on_superstep(superstep_number(0, tiles));
   writer.finish({});
