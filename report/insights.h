@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,21 +22,55 @@ struct Insight {
   Cycles cycles;          ///< that would go at most if it were not so; 0 where that is not known
 };
 
-/// One rule.
+struct InsightRule;
+
+/// What a rule looks at, and where it says what it finds.
+struct RuleInput {
+  const InsightRule& rule;
+  const TraceSummary& trace;
+  const TraceFile* file;  ///< of the trace; none of a run that has none open
+  std::vector<Insight>& insights;
+};
+
+/// One rule: what it measures, and above which share it speaks.
 struct InsightRule {
-  std::string_view name, meaning;
-  /// `file` is that of the trace, or none of a run that has none open.
-  void (*find)(const TraceSummary& trace, const TraceFile* file, std::vector<Insight>& insights);
+  std::string_view name;
+  std::string_view measure;  ///< the share: of what, and which part of it
+  double limit = 0;
+  TraceLevel level = TraceLevel::kSummary;  ///< the least that has what it reads
+  std::string_view advice;                  ///< what to try, in general
+  /// Says what there is to say, and returns the share; nothing where the run has nothing of the
+  /// kind, or the trace does not say.
+  std::optional<double> (*find)(const RuleInput& input);
   bool reads_worker_runs = false;  ///< all of /vertices, a second for half a million
 };
 /// All, in the order of the documentation.
 [[nodiscard]] const std::vector<InsightRule>& insight_rules();
 
-/// What the rules find, most cycles first. Of a run without supersteps nothing but its memory.
-/// Some rules need, or say more with, the file of the trace and the tables of its level. Those that
-/// read worker runs are left out where there are more than `most_worker_runs`.
+/// What a rule that has nothing to say measured; nothing where it could not look.
+struct SilentRule {
+  const InsightRule* rule = nullptr;
+  std::optional<double> measured = {};
+};
+
+/// What the rules find, most cycles first, and the others in their order.
+struct Insights {
+  std::vector<Insight> found;
+  std::vector<SilentRule> silent;
+};
+
+/// Of a run without supersteps there is nothing but its memory. Some rules need, or say more with,
+/// the file of the trace and the tables of its level. Those that read worker runs are left out
+/// where there are more than `most_worker_runs`.
+[[nodiscard]] Insights look_for_insights(
+    const TraceSummary& trace, const TraceFile* file = nullptr,
+    std::uint64_t most_worker_runs = std::numeric_limits<std::uint64_t>::max());
+/// What they find alone.
 [[nodiscard]] std::vector<Insight> insights_of(
     const TraceSummary& trace, const TraceFile* file = nullptr,
     std::uint64_t most_worker_runs = std::numeric_limits<std::uint64_t>::max());
+
+/// The rules as a page of the documentation.
+[[nodiscard]] std::string insight_rules_markdown();
 
 }  // namespace superstep

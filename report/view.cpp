@@ -34,7 +34,8 @@ constexpr ReportView kViews[] = {
     {"bounds", "operations beside what even tiles and the words of the busiest ports would take",
      bounds_view, kGroupsTake, kStepGroupings},
     {"bsp", "kinds of supersteps as w + g h + l beside what they took", bsp_view, kLongTake},
-    {"insights", "what is worth a look, and what to try", insights_view, {}},
+    {"insights", "what is worth a look, what to try, and what rules without a word measured",
+     insights_view, kTopAlone},
 };
 
 }  // namespace

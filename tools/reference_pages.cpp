@@ -25,6 +25,7 @@
 #include "report/json_text.h"
 #include "tools/op_costs.h"
 #include "tools/op_examples.h"
+#include "report/insights.h"
 #include "report/report.h"
 #include "report/validation/invariants.h"
 
@@ -445,6 +446,11 @@ std::string trace_page() {
          invariants_markdown();
 }
 
+std::string insights_page() {
+  return std::string("# What is worth a look: the rules\n\n") + std::string(kNote) +
+         insight_rules_markdown();
+}
+
 std::string field_table(std::span<const AnswerField> fields) {
   std::string out = "| field | type | unit | meaning |\n|---|---|---|---|\n";
   for (const AnswerField& field : fields)
@@ -497,9 +503,9 @@ std::string cli_page() {
 }  // namespace
 
 std::vector<ReferencePage> reference_pages() {
-  return {{"isa.md", isa_page},        {"ops.md", ops_page},       {"config.md", config_page},
-          {"trace.md", trace_page},    {"report.md", report_page}, {"cli.md", cli_page},
-          {"schema.json", schema_page}};
+  return {{"isa.md", isa_page},           {"ops.md", ops_page},        {"config.md", config_page},
+          {"trace.md", trace_page},       {"report.md", report_page},  {"cli.md", cli_page},
+          {"insights.md", insights_page}, {"schema.json", schema_page}};
 }
 
 }  // namespace superstep

@@ -121,7 +121,7 @@ Options report_options() {
   options.value("view", "NAME", view_help.c_str())
       .value("group-by", "WHAT", group_help.c_str())
       .value("match", "PATTERN", "only names like this shell pattern; not for tiles, insights")
-      .value("top", "N", "rows of long tables, 0 for all (20); not for host, insights")
+      .value("top", "N", "rows of long tables, 0 for all (20); not for host")
       .value("color", "WHEN", "auto, always or never (auto: on a terminal, without NO_COLOR)")
       .positionals(1, 3);
   return options;

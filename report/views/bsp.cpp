@@ -5,7 +5,6 @@
 #include <map>
 #include <optional>
 
-#include "report/insights.h"
 #include "report/view.h"
 #include "sim/trace/schema.h"
 
@@ -110,25 +109,6 @@ std::vector<ViewTable> bsp_view(const ViewInput& input) {
       "barriers for tiles far from them."};
   note_more(table, order.size() - shown);
   if (rows == 0) note_no_supersteps(table);
-  return {std::move(table)};
-}
-
-std::vector<ViewTable> insights_view(const ViewInput& input) {
-  ViewTable table{.name = "insights",
-                  .title = "Worth a look",
-                  .columns = {{"rule"},
-                              {"found"},
-                              {"operation"},
-                              {"cycles", Form::kCycles},
-                              {"time", Form::kTime},
-                              {"try"}}};
-  table.is_prose = true;
-  for (const Insight& insight : insights_of(input.trace, &input.file)) {
-    table.add(std::string(insight.rule), insight.found, insight.operation,
-              cell_if(insight.cycles.value() != 0, insight.cycles.value()),
-              time_cell(insight.cycles, input.trace.clock_hz), insight.advice);
-  }
-  if (table.rows.empty()) table.notes.emplace_back("None of the rules finds anything.");
   return {std::move(table)};
 }
 

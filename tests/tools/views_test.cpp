@@ -393,7 +393,7 @@ TEST_F(Views, AndTheReportHaveColourOnlyByAWordThatThereIs) {
 TEST_F(Views, RefuseOptionsThatTheyDoNotLookAt) {
   const std::map<std::string, std::string> refused = {{"tiles", "group-by match"},
                                                       {"host", "group-by top"},
-                                                      {"insights", "group-by match top"},
+                                                      {"insights", "group-by match"},
                                                       {"ops", ""},
                                                       {"bounds", ""},
                                                       {"steps", "group-by"},

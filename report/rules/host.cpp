@@ -1,0 +1,141 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "report/numbers.h"
+#include "report/rules/rules.h"
+#include "sim/trace/schema.h"
+
+namespace superstep {
+namespace {
+
+constexpr std::string_view kRepeat = "a longer `--repeat`, whose calls share what moves once a run";
+
+/// What streams move in some visits, and the one that takes most cycles.
+struct Moved {
+  Cycles cycles;
+  Cycles of_most;
+  std::uint64_t packets_of_most = 0;
+  std::string most;
+
+  void add(const std::string& name, Cycles of_stream, std::uint64_t packets) {
+    cycles += of_stream;
+    if (of_stream <= of_most) return;
+    of_most = of_stream;
+    packets_of_most = packets;
+    most = name;
+  }
+  [[nodiscard]] std::string text() const {
+    return fmt::format("{}{}", grouped(cycles),
+                       most.empty() ? ""
+                                    : fmt::format(" (most {}: {} in {} packets)", most,
+                                                  grouped(of_most), grouped(packets_of_most)));
+  }
+};
+
+/// What of the host's cycles moves once a run, and what in more visits than one.
+struct HostCycles {
+  Moved once, again;
+  std::string donatable;  ///< `result0, which has the type of arg2`, or empty
+};
+
+HostCycles host_cycles(const TraceFile& file) {
+  struct OfStream {
+    std::uint64_t transfers = 0, packets = 0;
+    Cycles cycles;
+  };
+  const std::vector<StreamRow> streams = file.read(kStreams);
+  std::vector<OfStream> sums(streams.size());
+  file.for_each_row(kTransfers, [&](const TransferRow& row) {
+    if (row.stream >= sums.size()) return;
+    ++sums[row.stream].transfers;
+    sums[row.stream].packets += row.packets;
+    sums[row.stream].cycles += row.length;
+  });
+  HostCycles out;
+  // Arguments that come once, by type, less the results that take the place of one.
+  std::map<std::string, std::vector<std::string>> stay;
+  const auto is = [&](std::size_t s, std::string_view what) {
+    return streams[s].name.starts_with(what);
+  };
+  for (std::size_t s = 0; s < streams.size(); ++s) {
+    const bool is_once = sums[s].transfers <= 1;
+    (is_once ? out.once : out.again).add(streams[s].name, sums[s].cycles, sums[s].packets);
+    if (is_once && is(s, "arg")) stay[streams[s].type].push_back(streams[s].name);
+  }
+  for (std::size_t s = 0; s < streams.size(); ++s) {
+    if (!is(s, "result") || sums[s].transfers > 1) continue;
+    if (auto& donated = stay[streams[s].type]; !donated.empty()) donated.pop_back();
+  }
+  Cycles most;
+  for (std::size_t s = 0; s < streams.size(); ++s) {
+    if (!is(s, "result") || sums[s].transfers <= 1 || sums[s].cycles <= most) continue;
+    const std::vector<std::string>& left = stay[streams[s].type];
+    if (left.empty()) continue;
+    most = sums[s].cycles;
+    out.donatable = fmt::format("{}, which has the type of {}", streams[s].name, left.front());
+  }
+  return out;
+}
+
+/// What to try about the parts that take some of the cycles, those that take most first.
+std::string advice_of(const HostCycles& host, Cycles latency) {
+  constexpr double kSome = 0.10;
+  struct Part {
+    Cycles cycles;
+    std::string advice;
+  };
+  std::string again = fmt::format("smaller types for {} (f16, i8)", host.again.most);
+  if (!host.donatable.empty())
+    again = fmt::format(
+        "donate the argument that takes the value of {} (`jax.jit(f, donate_argnums=...)`)",
+        host.donatable);
+  Part parts[] = {
+      {host.once.cycles, std::string(kRepeat)},
+      {host.again.cycles, std::move(again)},
+      {latency, "fewer visits: several steps in a call (`lax.scan`), infeeds"},
+  };
+  std::ranges::stable_sort(parts, std::ranges::greater{}, &Part::cycles);
+  const Cycles all = host.once.cycles + host.again.cycles + latency;
+  std::string text;
+  for (const Part& part : parts)
+    if (share(part.cycles, all) > kSome) text += (text.empty() ? "" : "; ") + part.advice;
+  return text;
+}
+
+}  // namespace
+
+std::optional<double> find_host(const RuleInput& input) {
+  const auto& [rule, t, file, insights] = input;
+  if (t.totals.cycles.value() == 0) return std::nullopt;
+  const Cycles waited = t.totals.host + t.visits.begin;
+  const double of_all = share(waited, t.totals.cycles);
+  if (of_all <= rule.limit) return of_all;
+  std::string found =
+      fmt::format("visits to the host take {} % of all cycles: {} in {} visits that move {} bytes",
+                  percent(of_all), grouped(waited), grouped(t.visits.count), grouped(t.host_bytes));
+  if (t.visits.callbacks.value() * 2 > waited.value()) {
+    say(input,
+        found + fmt::format(", most of it waiting for callbacks ({})", grouped(t.visits.callbacks)),
+        waited);
+    insights.back().advice = "let the host run ahead (`--set host.prefetch=2`)";
+    return of_all;
+  }
+  if (!file || file->rows(kTransfers) == 0) {
+    say(input, found, waited);
+    if (t.calls <= 1) insights.back().advice.insert(0, fmt::format("{}; ", kRepeat));
+    return of_all;
+  }
+  const HostCycles host = host_cycles(*file);
+  const Cycles moves = host.once.cycles + host.again.cycles;
+  const Cycles latency = waited - std::min(waited, moves);
+  found += fmt::format("; what moves once a run takes {}", host.once.text());
+  if (host.again.cycles.value() != 0)
+    found += fmt::format(", what moves in several visits {}", host.again.text());
+  say(input, found + fmt::format(", the latency of visits {}", grouped(latency)), waited);
+  insights.back().advice = advice_of(host, latency);
+  return of_all;
+}
+
+}  // namespace superstep
