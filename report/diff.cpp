@@ -3,8 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+#include <cctype>
+#include <cstdlib>
+#include <deque>
+#include <functional>
 #include <map>
+#include <optional>
+#include <set>
 #include <utility>
 
 #include "report/counterparts.h"
@@ -16,8 +21,8 @@ namespace {
 
 using Form = ViewColumn::Form;
 
-std::int64_t moved(Cycles before, Cycles after) {
-  return static_cast<std::int64_t>(after.value()) - static_cast<std::int64_t>(before.value());
+std::int64_t moved(std::uint64_t before, std::uint64_t after) {
+  return static_cast<std::int64_t>(after) - static_cast<std::int64_t>(before);
 }
 
 double nanoseconds_of(const TraceSummary& trace, Cycles cycles) {
@@ -26,20 +31,27 @@ double nanoseconds_of(const TraceSummary& trace, Cycles cycles) {
 
 /// How much longer or shorter it takes, each run by its own clock.
 ViewCell moved_time(const TraceSummary& before, Cycles was, const TraceSummary& after, Cycles is) {
-  return cell_if(before.clock_hz != 0 && after.clock_hz != 0,
-                 nanoseconds_of(after, is) - nanoseconds_of(before, was));
+  if (before.clock_hz == 0 || after.clock_hz == 0) return {};
+  const double by = nanoseconds_of(after, is) - nanoseconds_of(before, was);
+  return cell_if(by != 0, by);
 }
 
 /// What moved, by what it was.
-ViewCell relative(Cycles before, Cycles after) {
-  return cell_if(before.value() != 0,
-                 static_cast<double>(moved(before, after)) / static_cast<double>(before.value()));
+ViewCell relative(std::uint64_t before, std::uint64_t after) {
+  return cell_if(before != 0,
+                 static_cast<double>(moved(before, after)) / static_cast<double>(before));
 }
 
-ViewTable parts_of(const TraceSummary& before, const TraceSummary& after) {
+/// A run, as `run.h5 (jit_train on bow)`.
+std::string name_of(const ViewInput& run) {
+  return fmt::format("{} ({} on {})", run.file.path().string(), run.trace.module,
+                     run.trace.machine_name);
+}
+
+ViewTable parts_of(const ViewInput& was, const ViewInput& is) {
+  const TraceSummary &before = was.trace, &after = is.trace;
   ViewTable parts{.name = "parts",
-                  .title = before.module + " on " + before.machine_name + " and " + after.module +
-                           " on " + after.machine_name,
+                  .title = "From " + name_of(was) + " to " + name_of(is),
                   .columns = {{"part"},
                               {"before", Form::kCycles},
                               {"after", Form::kCycles},
@@ -56,11 +68,11 @@ ViewTable parts_of(const TraceSummary& before, const TraceSummary& after) {
       {"  sync", {before.totals.sync, after.totals.sync}},
       {"host", {before.totals.host, after.totals.host}},
       {"total", {before.totals.cycles, after.totals.cycles}}};
-  for (const auto& [name, cycles] : phases)
-    parts.add(std::string(name), cycles.first.value(), cycles.second.value(),
-              moved(cycles.first, cycles.second),
-              moved_time(before, cycles.first, after, cycles.second),
-              relative(cycles.first, cycles.second));
+  for (const auto& [name, cycles] : phases) {
+    const std::uint64_t from = cycles.first.value(), to = cycles.second.value();
+    parts.add(std::string(name), from, to, moved(from, to),
+              moved_time(before, cycles.first, after, cycles.second), relative(from, to));
+  }
   if (before.calls != after.calls)
     parts.notes.push_back(fmt::format("Before: {} calls, after: {}.", before.calls, after.calls));
   if (before.clock_hz != after.clock_hz && before.clock_hz != 0 && after.clock_hz != 0)
@@ -70,94 +82,272 @@ ViewTable parts_of(const TraceSummary& before, const TraceSummary& after) {
   return parts;
 }
 
-/// A group in both runs, or in one of them.
+/// Operations, or other groups, with those that take nothing on the device.
+ViewTable groups_of(const TraceSummary& trace, const std::string& by) {
+  ViewTable table{.name = "operations",
+                  .columns = {{by},
+                              {"cycles", Form::kCycles},
+                              {"compute", Form::kCycles},
+                              {"exchange", Form::kCycles},
+                              {"sync", Form::kCycles}},
+                  .compared = {{by}, {"cycles", "compute", "exchange", "sync"}, true}};
+  for (const OperationTotals& group : operations_of(trace, by))
+    table.add(group.name, group.device().value(), group.compute.value(), group.exchange.value(),
+              group.sync.value());
+  return table;
+}
+
+/// By a name in the later run that in the earlier one; nothing of what is new.
+using NameBefore = std::function<std::optional<std::string>(const std::string&)>;
+
+/// Names of groups.
+NameBefore names_of_groups(const NamesBefore& known) {
+  return [&known](const std::string& name) -> std::optional<std::string> {
+    const auto found = known.find(name);
+    if (found == known.end()) return std::nullopt;
+    return found->second;
+  };
+}
+
+/// Names that begin with that of an operation, as `put.65.fill`, and others, which are the same in
+/// all programs, as `arg0` and `codelets`.
+NameBefore names_of_parts(const TraceSummary& after, const Counterparts& known) {
+  std::set<std::string, std::less<>> operations;
+  for (const StepTotals& step : after.steps) {
+    operations.insert(step.operation_name);
+    for (const FusedOperation& operation : step.info.fused) operations.insert(operation.name);
+  }
+  return [operations = std::move(operations),
+          &known](const std::string& name) -> std::optional<std::string> {
+    for (std::size_t end = name.size(); end != std::string::npos && end != 0;
+         end = name.rfind('.', end - 1)) {
+      const std::string operation = name.substr(0, end);
+      const auto found = known.operations.find(operation);
+      if (found != known.operations.end()) return found->second + name.substr(end);
+      if (operations.contains(operation)) return std::nullopt;
+    }
+    return name;
+  };
+}
+
+/// The place of a column by its name.
+std::size_t column_of(const ViewTable& table, std::string_view name) {
+  return static_cast<std::size_t>(std::ranges::find(table.columns, name, &ViewColumn::name) -
+                                  table.columns.begin());
+}
+
+/// A row of a table that can be compared: its key without the name, the name, its numbers.
+struct Row {
+  std::string key, name;
+  std::vector<std::uint64_t> numbers;
+};
+
+std::vector<Row> rows_of(const ViewTable& table) {
+  const auto text = [](const ViewCell& cell) {
+    if (const auto* whole = std::get_if<std::uint64_t>(&cell)) return std::to_string(*whole);
+    const auto* words = std::get_if<std::string>(&cell);
+    return words ? words->substr(std::min(words->find_first_not_of(' '), words->size())) : "";
+  };
+  std::vector<Row> rows;
+  for (const auto& cells : table.rows) {
+    Row& row = rows.emplace_back();
+    for (const std::string& column : table.compared.key) {
+      row.key += row.name.empty() ? "" : row.name + ' ';
+      row.name = text(cells[column_of(table, column)]);
+    }
+    for (const std::string& column : table.compared.columns) {
+      const auto* whole = std::get_if<std::uint64_t>(&cells[column_of(table, column)]);
+      row.numbers.push_back(whole ? *whole : 0);
+    }
+  }
+  return rows;
+}
+
+/// A row in both runs, or in one of them.
 struct Pair {
-  OperationTotals before = {}, after = {};
+  Row before = {}, after = {};
   bool was = false, is = false;
 
-  [[nodiscard]] const std::string& name() const { return is ? after.name : before.name; }
-  [[nodiscard]] bool is_renamed() const { return was && is && before.name != after.name; }
-  [[nodiscard]] bool is_same() const {
-    return before.compute == after.compute && before.exchange == after.exchange &&
-           before.sync == after.sync;
+  [[nodiscard]] const Row& row() const { return is ? after : before; }
+  [[nodiscard]] std::uint64_t from(std::size_t column) const {
+    return was ? before.numbers[column] : 0;
+  }
+  [[nodiscard]] std::uint64_t to(std::size_t column) const {
+    return is ? after.numbers[column] : 0;
+  }
+  [[nodiscard]] std::int64_t moved_by(std::size_t column) const {
+    return moved(from(column), to(column));
   }
 };
 
-std::vector<Pair> pairs_of(const TraceSummary& before, const TraceSummary& after,
-                           const NamesBefore& before_of, std::string_view by) {
+/// `dot.3` of the exchange `dot.3 +2`, which serves two more operations.
+std::string without_others(const std::string& name) { return name.substr(0, name.find(" +")); }
+
+/// Rows of one key and name: the first with the first.
+std::vector<Pair> pairs_of(const ViewTable& before, const ViewTable& after,
+                           const NameBefore& name_before) {
   std::vector<Pair> pairs;
-  std::map<std::string, OperationTotals> left;
-  for (OperationTotals& group : operations_of(before, by)) left.emplace(group.name, group);
-  for (OperationTotals& group : operations_of(after, by)) {
+  std::map<std::pair<std::string, std::string>, std::deque<Row>> left;
+  for (Row& row : rows_of(before))
+    left[{row.key, without_others(row.name)}].push_back(std::move(row));
+  for (Row& row : rows_of(after)) {
     Pair pair{.is = true};
-    const auto counterpart = before_of.find(group.name);
-    if (counterpart != before_of.end()) {
-      if (auto was = left.extract(counterpart->second)) {
-        pair.was = true;
-        pair.before = std::move(was.mapped());
-      }
+    const std::optional<std::string> name = name_before(without_others(row.name));
+    const auto found = name ? left.find({row.key, *name}) : left.end();
+    if (found != left.end() && !found->second.empty()) {
+      pair.was = true;
+      pair.before = std::move(found->second.front());
+      found->second.pop_front();
     }
-    pair.after = std::move(group);
+    pair.after = std::move(row);
     pairs.push_back(std::move(pair));
   }
-  for (auto& [name, group] : left) pairs.push_back({.before = std::move(group), .was = true});
+  for (auto& [key, rows] : left)
+    for (Row& row : rows) pairs.push_back({.before = std::move(row), .was = true});
   return pairs;
 }
 
-}  // namespace
+/// Columns of the difference of two tables. Of those that say how much a number moved, those that
+/// moved least in all go first where there is no room.
+std::vector<ViewColumn> moved_columns(const ViewTable& table, const std::vector<Pair>& pairs) {
+  const auto form_of = [&](const std::string& column) -> const ViewColumn& {
+    return table.columns[column_of(table, column)];
+  };
+  const auto& [key, compared, adds_up] = table.compared;
+  const ViewColumn& main = form_of(compared[0]);
+  const auto moved_form = [](const ViewColumn& column) {
+    return column.is_bytes() ? Form::kMovedBytes : Form::kMoved;
+  };
+  std::vector<ViewColumn> columns;
+  for (const std::string& column : key) columns.push_back({column});
+  const std::vector<ViewColumn> numbers = {
+      {"was", Form::kText, "", 0, "its name before"},
+      {"before", main.form, main.unit},
+      {"after", main.form, main.unit, 2},
+      {"moved", moved_form(main), main.unit},
+      {"moved", Form::kMovedTime, "", 5},
+      {"%", Form::kMovedShare, "1", 3},
+  };
+  columns.insert(columns.end(), numbers.begin(), numbers.end());
+  std::vector<std::pair<std::uint64_t, std::size_t>> explained;
+  for (std::size_t c = 1; c < compared.size(); ++c) {
+    std::uint64_t sum = 0;
+    for (const Pair& pair : pairs) sum += static_cast<std::uint64_t>(std::abs(pair.moved_by(c)));
+    explained.emplace_back(sum, columns.size());
+    const ViewColumn& column = form_of(compared[c]);
+    columns.push_back({compared[c], moved_form(column), column.unit});
+  }
+  // The one or two that explain most stay as long as the names.
+  std::ranges::sort(explained);
+  for (std::size_t i = 0; i + 1 < explained.size(); ++i)
+    columns[explained[i].second].extra = i == 0 ? 4 : 1;
+  return columns;
+}
 
-std::vector<ViewTable> diff_tables(const TraceSummary& before, const TraceSummary& after,
-                                   const ViewOptions& options) {
-  const std::string& by = options.group_by;
-  const Counterparts known = counterparts(before, after);
-  std::vector<Pair> pairs = pairs_of(before, after, known.groups.at(by), by);
+/// What moved from one table to another, most first.
+ViewTable difference(const ViewTable& before, const ViewTable& after, const NameBefore& name_before,
+                     const ViewInput& was, const ViewInput& is) {
+  const auto& [key, compared, adds_up] = after.compared;
+  const ViewOptions& options = is.options;
+  std::vector<Pair> pairs = pairs_of(before, after, name_before);
   std::erase_if(pairs, [&](const Pair& pair) {
-    return pair.is_same() || (!(pair.is && matches(options, pair.after.name)) &&
-                              !(pair.was && matches(options, pair.before.name)));
+    bool has_moved =
+        pair.was != pair.is && pair.row().numbers != std::vector<std::uint64_t>(compared.size());
+    for (std::size_t c = 0; c < compared.size(); ++c) has_moved |= pair.moved_by(c) != 0;
+    return !has_moved || (!(pair.is && matches(options, pair.after.name)) &&
+                          !(pair.was && matches(options, pair.before.name)));
   });
-  std::ranges::stable_sort(pairs, std::ranges::greater{}, [](const Pair& pair) {
-    return std::abs(moved(pair.before.device(), pair.after.device()));
-  });
-  ViewTable table{.name = "operations",
-                  .title = pairs.empty() ? "No operation moved" : "What moved, most first",
-                  .columns = {{by},
-                              {"was", Form::kText, "", 2, "its name before"},
-                              {"before", Form::kCycles},
-                              {"after", Form::kCycles},
-                              {"moved", Form::kMoved},
-                              {"moved", Form::kMovedTime, "", 3},
-                              {"%", Form::kMovedShare, "1"},
-                              {"compute", Form::kMoved, "", 1},
-                              {"exchange", Form::kMoved, "", 1},
-                              {"sync", Form::kMoved, "", 1}}};
-  const auto add_row = [&](const Pair& pair, std::string name) {
-    const OperationTotals &was = pair.before, &is = pair.after;
-    table.add(std::move(name), pair.is_renamed() ? was.name : std::string(),
-              cell_if(pair.was, was.device().value()), cell_if(pair.is, is.device().value()),
-              moved(was.device(), is.device()),
-              moved_time(before, was.device(), after, is.device()),
-              relative(was.device(), is.device()), moved(was.compute, is.compute),
-              moved(was.exchange, is.exchange), moved(was.sync, is.sync));
+  std::ranges::stable_sort(pairs, std::ranges::greater{},
+                           [](const Pair& pair) { return std::abs(pair.moved_by(0)); });
+  std::string title = after.name;
+  title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[0])));
+  ViewTable table{
+      .name = after.name,
+      .title = title + (pairs.empty() ? ": nothing moved" : ": what moved, by " + compared[0]),
+      .columns = moved_columns(after, pairs)};
+  const bool is_time = after.columns[column_of(after, compared[0])].form == Form::kCycles;
+  const auto add_row = [&](const Pair& pair, const std::string& name) {
+    std::vector<ViewCell>& cells = table.rows.emplace_back();
+    if (key.size() == 2) cells.emplace_back(pair.row().key);
+    const bool is_renamed = pair.was && pair.is && pair.before.name != pair.after.name;
+    cells.emplace_back(name);
+    cells.emplace_back(is_renamed ? pair.before.name : std::string());
+    cells.push_back(cell_if(pair.was, pair.from(0)));
+    cells.push_back(cell_if(pair.is, pair.to(0)));
+    cells.emplace_back(pair.moved_by(0));
+    cells.push_back(is_time
+                        ? moved_time(was.trace, Cycles(pair.from(0)), is.trace, Cycles(pair.to(0)))
+                        : ViewCell());
+    cells.push_back(relative(pair.from(0), pair.to(0)));
+    for (std::size_t c = 1; c < compared.size(); ++c) cells.emplace_back(pair.moved_by(c));
   };
   const std::size_t top = options.top == 0 ? pairs.size() : options.top;
   const std::size_t shown = std::min(top, pairs.size());
-  for (std::size_t i = 0; i < shown; ++i) add_row(pairs[i], pairs[i].name());
-  if (shown < pairs.size()) {
+  for (std::size_t i = 0; i < shown; ++i) add_row(pairs[i], pairs[i].row().name);
+  if (shown < pairs.size() && adds_up) {
     Pair rest;
+    rest.before.numbers.resize(compared.size());
+    rest.after.numbers.resize(compared.size());
     for (std::size_t i = shown; i < pairs.size(); ++i) {
-      add(rest.before, pairs[i].before);
-      add(rest.after, pairs[i].after);
+      for (std::size_t c = 0; c < compared.size(); ++c) {
+        rest.before.numbers[c] += pairs[i].from(c);
+        rest.after.numbers[c] += pairs[i].to(c);
+      }
       rest.was = rest.was || pairs[i].was;
       rest.is = rest.is || pairs[i].is;
     }
     add_row(rest, fmt::format("{} more", pairs.size() - shown));
+  } else {
+    note_more(table, pairs.size() - shown);
+  }
+  return table;
+}
+
+/// The tables of a view that can be compared, whole.
+std::vector<ViewTable> whole_tables(const ReportView& view, const ViewInput& run) {
+  const ViewOptions all{.top = 0};
+  std::vector<ViewTable> tables = view.tables({run.file, run.trace, all});
+  std::erase_if(tables, [](const ViewTable& table) { return table.compared.columns.empty(); });
+  return tables;
+}
+
+}  // namespace
+
+std::vector<ViewTable> diff_tables(const ViewInput& before, const ViewInput& after,
+                                   const ReportView& view) {
+  const Counterparts known = counterparts(before.trace, after.trace);
+  std::vector<ViewTable> tables = {parts_of(before, after)};
+  for (const ViewInput& run : {before, after}) {
+    const std::string lacks = what_lacks(view, run);
+    if (lacks.empty()) continue;
+    tables.push_back(
+        {.name = std::string(view.name), .notes = {run.file.path().string() + ": " + lacks}});
+  }
+  if (tables.size() > 1) return tables;
+  if (view.name == "ops") {
+    const std::string& by = after.options.group_by;
+    tables.push_back(difference(groups_of(before.trace, by), groups_of(after.trace, by),
+                                names_of_groups(known.groups.at(by)), before, after));
+  } else {
+    const NameBefore name_before = names_of_parts(after.trace, known);
+    const std::vector<ViewTable> was = whole_tables(view, before), is = whole_tables(view, after);
+    for (const ViewTable& table : is) {
+      const auto same = std::ranges::find(was, table.name, &ViewTable::name);
+      if (same != was.end()) tables.push_back(difference(*same, table, name_before, before, after));
+    }
+    if (was.size() != is.size())
+      tables.back().notes.push_back(
+          fmt::format("{} has more tables of --view {}: it is of level {}, the other of level {}.",
+                      (was.size() > is.size() ? before : after).file.path().string(), view.name,
+                      (was.size() > is.size() ? before : after).trace.level,
+                      (was.size() > is.size() ? after : before).trace.level));
   }
   if (!known.is_same_program)
-    table.notes.push_back(fmt::format(
+    tables.back().notes.push_back(fmt::format(
         "The programs differ: {} of {} operations before and {} after are paired, by their order, "
         "opcode, name without number, type and Python line. The others are new, or gone.",
         known.operations.size(), known.operations_before, known.operations_after));
-  return {parts_of(before, after), std::move(table)};
+  return tables;
 }
 
 }  // namespace superstep

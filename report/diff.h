@@ -6,10 +6,10 @@
 
 namespace superstep {
 
-/// What differs between two runs: their parts, and their operations, or another of
-/// `kStepGroupings`, as `counterparts` pairs them; those first whose device cycles differ most.
-[[nodiscard]] std::vector<ViewTable> diff_tables(const TraceSummary& before,
-                                                 const TraceSummary& after,
-                                                 const ViewOptions& options);
+/// What differs between two runs: their parts, and the tables of a view that can be compared, row
+/// by row as `counterparts` pairs their names; those first that moved most. The view of operations
+/// has those without device cycles too, and adds up by `kStepGroupings`.
+[[nodiscard]] std::vector<ViewTable> diff_tables(const ViewInput& before, const ViewInput& after,
+                                                 const ReportView& view);
 
 }  // namespace superstep

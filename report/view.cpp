@@ -8,6 +8,7 @@
 
 #include "report/numbers.h"
 #include "report/report.h"
+#include "sim/trace/schema.h"
 
 namespace superstep {
 namespace {
@@ -15,25 +16,64 @@ namespace {
 using Form = ViewColumn::Form;
 
 /// As `kStepGroupings` has them, and by call.
-constexpr std::string_view kGroupings[] = {"operation", "opcode", "python", "source", "call"};
+constexpr std::string_view kCall = "call";
+constexpr std::string_view kGroupings[] = {"operation", "opcode", "python", "source", kCall};
 constexpr std::string_view kGroupBy = "group-by", kMatch = "match", kTop = "top";
 constexpr std::string_view kGroupsTake[] = {kGroupBy, kMatch, kTop}, kLongTake[] = {kMatch, kTop},
-                           kMatchAlone[] = {kMatch}, kTopAlone[] = {kTop};
+                           kTopAlone[] = {kTop};
+constexpr TraceLevel kSummary = TraceLevel::kSummary, kSuperstep = TraceLevel::kSuperstep;
 constexpr ReportView kViews[] = {
     {"ops", "operations, most device cycles first; --group-by adds them up otherwise", ops_view,
-     kGroupsTake, kGroupings},
-    {"steps", "steps of the program in its order, with prediction and bound", steps_view,
-     kLongTake},
-    {"supersteps", "supersteps of the run, longest first", supersteps_view, kLongTake},
-    {"tiles", "how work is spread over tiles, and which tiles others wait for", tiles_view,
-     kTopAlone},
-    {"memory", "memory of tiles by category, liveness, the biggest tensors", memory_view,
-     kLongTake},
-    {"exchange", "exchanges beside their schedules and bounds", exchange_view, kLongTake},
-    {"host", "what crossed the host link, by stream", host_view, kMatchAlone},
+     kGroupsTake, kGroupings, kSummary, true},
+    {"steps",
+     "steps of the program in its order, with prediction and bound",
+     steps_view,
+     kLongTake,
+     {},
+     kSummary,
+     true},
+    {"supersteps",
+     "supersteps of the run, longest first",
+     supersteps_view,
+     kLongTake,
+     {},
+     kSuperstep},
+    {"tiles",
+     "how work is spread over tiles, and which tiles others wait for",
+     tiles_view,
+     kTopAlone,
+     {},
+     kSuperstep,
+     true},
+    {"memory",
+     "memory of tiles by category, liveness, the biggest tensors",
+     memory_view,
+     kLongTake,
+     {},
+     kSummary,
+     true},
+    {"exchange",
+     "exchanges beside their schedules and bounds",
+     exchange_view,
+     kLongTake,
+     {},
+     kSummary,
+     true},
+    {"host",
+     "what crossed the host link, by stream, longest first",
+     host_view,
+     kLongTake,
+     {},
+     kSuperstep,
+     true},
     {"bounds", "operations beside what even tiles and the words of the busiest ports would take",
-     bounds_view, kGroupsTake, kStepGroupings},
-    {"bsp", "kinds of supersteps as w + g h + l beside what they took", bsp_view, kLongTake},
+     bounds_view, kGroupsTake, kStepGroupings, kSuperstep},
+    {"bsp",
+     "kinds of supersteps as w + g h + l beside what they took",
+     bsp_view,
+     kLongTake,
+     {},
+     kSuperstep},
     {"insights", "what is worth a look, what to try, and what rules without a word measured",
      insights_view, kTopAlone},
 };
@@ -41,6 +81,26 @@ constexpr ReportView kViews[] = {
 }  // namespace
 
 std::span<const ReportView> report_views() { return kViews; }
+
+std::string what_lacks(const ReportView& view, const ViewInput& input) {
+  const TraceLevel level = trace_level(input.trace.level).value_or(view.level);
+  const bool is_by_call = input.options.group_by == kCall;
+  const TraceLevel least = is_by_call ? std::max(view.level, kSuperstep) : view.level;
+  if (level < least)
+    return fmt::format(
+        "{} takes a trace of level {}, this one is of level {}: run again with `--trace {}`.",
+        is_by_call ? "--group-by call" : fmt::format("--view {}", view.name), name_of(least),
+        name_of(level), name_of(least));
+  if (least >= kSuperstep && input.file.rows(kSupersteps) == 0)
+    return fmt::format("--view {} has nothing to show: no superstep of the run ended.", view.name);
+  return {};
+}
+
+std::vector<ViewTable> tables_of(const ReportView& view, const ViewInput& input) {
+  std::string lacks = what_lacks(view, input);
+  if (lacks.empty()) return view.tables(input);
+  return {{.name = std::string(view.name), .notes = {std::move(lacks)}}};
+}
 
 ViewCell time_cell(double cycles, std::uint64_t clock_hz) {
   return cell_if(clock_hz != 0, nanoseconds(cycles, clock_hz));
@@ -62,11 +122,12 @@ nlohmann::ordered_json view_document(std::span<const ViewTable> tables) {
       if (!is_shown(column)) continue;
       std::string name = column.name;
       std::ranges::replace(name, ' ', '_');
-      const bool is_cycles = column.form == Form::kCycles || column.form == Form::kMoved;
+      const bool is_cycles =
+          column.unit.empty() && (column.form == Form::kCycles || column.form == Form::kMoved);
       out["columns"].push_back({{"name", name},
-                                {"unit", is_cycles                     ? "cycle"
-                                         : column.form == Form::kBytes ? "B"
-                                                                       : column.unit},
+                                {"unit", is_cycles           ? "cycle"
+                                         : column.is_bytes() ? "B"
+                                                             : column.unit},
                                 {"meaning", column.meaning}});
     }
     for (const auto& row : table.rows) {
@@ -85,6 +146,7 @@ nlohmann::ordered_json view_document(std::span<const ViewTable> tables) {
       }
       out["rows"].push_back(std::move(cells));
     }
+    out["notes"] = table.notes;
     list.push_back(std::move(out));
   }
   return list;
@@ -118,10 +180,6 @@ void note_no_match(ViewTable& table, const ViewOptions& options) {
 
 void note_more(ViewTable& table, std::uint64_t rows) {
   if (rows != 0) table.notes.push_back(fmt::format("{} more (`--top 0`).", grouped(rows)));
-}
-
-void note_no_supersteps(ViewTable& table) {
-  table.notes.emplace_back("It takes a trace of level superstep (`--trace superstep`).");
 }
 
 }  // namespace superstep

@@ -26,10 +26,11 @@ struct ViewColumn {
     kPlace,       ///< file:line, in text without the file's folders where there is no room for them
     kCount,       ///< whole numbers in groups of three digits
     kCycles,      ///< likewise
-    kMoved,       ///< likewise, with a sign; text leaves out 0
+    kMoved,       ///< likewise, with a sign; text leaves out 0, and columns of nothing else
     kTime,        ///< nanoseconds, which documents leave out: they have cycles
     kMovedTime,   ///< likewise, with a sign
-    kBytes,       ///< likewise, with KiB and MiB in text
+    kBytes,       ///< whole numbers, with KiB and MiB in text
+    kMovedBytes,  ///< likewise, with a sign, as `kMoved`
     kShare,       ///< 0 to 1, in text in percent
     kMovedShare,  ///< what moved by what was; in text in percent, or `x 12.5` of many times as much
     kReal,        ///< with two decimals in text
@@ -43,6 +44,7 @@ struct ViewColumn {
   std::string meaning = {};  ///< half a sentence, or empty where the name says it
 
   [[nodiscard]] bool is_time() const { return form == Form::kTime || form == Form::kMovedTime; }
+  [[nodiscard]] bool is_bytes() const { return form == Form::kBytes || form == Form::kMovedBytes; }
   [[nodiscard]] bool is_drawn() const { return form == Form::kBar || form == Form::kPhaseBar; }
   /// Whether text has its cells to the left.
   [[nodiscard]] bool is_left() const {
@@ -56,8 +58,14 @@ struct ViewTable {
   std::string name = {}, title = {};
   std::vector<ViewColumn> columns = {};
   std::vector<std::vector<ViewCell>> rows = {};
-  std::vector<std::string> notes = {};  ///< below it, in text
-  bool is_prose = false;                ///< text shows a row as a paragraph
+  std::vector<std::string> notes = {};  ///< sentences below it
+  /// What of it can be compared with the table of another run.
+  struct Compared {
+    std::vector<std::string> key = {};  ///< columns that tell rows apart; the last is their name
+    std::vector<std::string> columns = {};  ///< of whole numbers, the main one first; none: nothing
+    bool adds_up = false;                   ///< rows do
+  } compared = {};
+  bool is_prose = false;  ///< text shows a row as a paragraph
 
   /// Adds a row, a cell for each column.
   template <class... Cells>
@@ -101,9 +109,15 @@ struct ReportView {
   std::span<const std::string_view> takes;  ///< which of --group-by, --match and --top
   /// What it adds up by: as steps can be, and perhaps by call of the program.
   std::span<const std::string_view> groupings = {};
+  TraceLevel level = TraceLevel::kSummary;  ///< the least that has what it shows
+  bool can_compare = false;                 ///< `report diff` has it
 };
 /// All but the one that `superstep report` shows when none is named.
 [[nodiscard]] std::span<const ReportView> report_views();
+/// Why a trace has nothing of a view, and what to run; empty where it has.
+[[nodiscard]] std::string what_lacks(const ReportView& view, const ViewInput& input);
+/// The tables of a view, or one that says what it lacks.
+[[nodiscard]] std::vector<ViewTable> tables_of(const ReportView& view, const ViewInput& input);
 [[nodiscard]] std::vector<ViewTable> ops_view(const ViewInput& input);
 [[nodiscard]] std::vector<ViewTable> steps_view(const ViewInput& input);
 [[nodiscard]] std::vector<ViewTable> supersteps_view(const ViewInput& input);
@@ -120,7 +134,8 @@ struct ReportView {
 
 /// Tables as text.
 [[nodiscard]] std::string view_text(std::span<const ViewTable> tables, const TextStyle& style);
-/// Tables as a document: `{name, title, columns: [{name, unit, meaning}], rows: [[...]]}` of each.
+/// Tables as a document: `{name, title, columns: [{name, unit, meaning}], rows: [[...]], notes}` of
+/// each.
 [[nodiscard]] nlohmann::ordered_json view_document(std::span<const ViewTable> tables);
 
 /// What is wrong with a shell pattern; empty of one that is well-formed.
@@ -131,7 +146,5 @@ struct ReportView {
 void note_no_match(ViewTable& table, const ViewOptions& options);
 /// Says how many rows are left out, if some are.
 void note_more(ViewTable& table, std::uint64_t rows);
-/// Says that the view needs supersteps, which the trace does not have.
-void note_no_supersteps(ViewTable& table);
 
 }  // namespace superstep

@@ -40,9 +40,11 @@ std::string moved_share_text(double by) {
                      : "x " + grouped(static_cast<std::uint64_t>(std::llround(times)));
 }
 
-/// Whether there is something to show.
+/// Whether there is something to show: what moved by 0 is nothing.
 bool is_there(const ViewCell& cell) {
   const auto* text = std::get_if<std::string>(&cell);
+  const auto* moved = std::get_if<std::int64_t>(&cell);
+  if (moved) return *moved != 0;
   return text ? !text->empty() : !std::holds_alternative<std::monostate>(cell);
 }
 
@@ -71,8 +73,11 @@ std::string drawn(const ViewCell& cell, Form form, std::size_t width, const Text
 /// The greatest whole number of a column.
 std::uint64_t most_of(const ViewTable& view, std::size_t column) {
   std::uint64_t most = 0;
-  for (const auto& row : view.rows)
+  for (const auto& row : view.rows) {
     if (const auto* whole = std::get_if<std::uint64_t>(&row[column])) most = std::max(most, *whole);
+    if (const auto* moved = std::get_if<std::int64_t>(&row[column]))
+      most = std::max(most, static_cast<std::uint64_t>(std::abs(*moved)));
+  }
   return most;
 }
 
@@ -90,9 +95,16 @@ std::string heading_of(const ViewColumn& column, const TimeColumn& times,
                        const BytesColumn& bytes) {
   if (column.is_drawn()) return {};
   if (column.is_time()) return fmt::format("{} ({})", column.name, times.unit());
-  if (column.form == Form::kBytes) return fmt::format("{} ({})", column.name, bytes.unit());
+  if (column.is_bytes()) return fmt::format("{} ({})", column.name, bytes.unit());
   const bool is_share = column.form == Form::kShare || column.form == Form::kMovedShare;
   return is_share && column.name.find('%') == std::string::npos ? column.name + " %" : column.name;
+}
+
+/// Bytes in the unit of their column, those that moved with a sign.
+std::string bytes_cell(const ViewCell& cell, const BytesColumn& bytes) {
+  if (const auto* whole = std::get_if<std::uint64_t>(&cell)) return bytes.text(*whole);
+  const auto moved = std::get<std::int64_t>(cell);
+  return (moved < 0 ? "-" : "+") + bytes.text(static_cast<std::uint64_t>(std::abs(moved)));
 }
 
 std::string without_folders(const std::string& place) { return place.substr(place.rfind('/') + 1); }
@@ -121,13 +133,12 @@ std::vector<ShownColumn> shown_columns(const ViewTable& view) {
     if (std::ranges::none_of(view.rows, has_cell)) continue;
     ShownColumn& out = shown.emplace_back(ShownColumn{.number = c, .column = &column});
     if (column.is_drawn()) continue;
-    const BytesColumn bytes(column.form == Form::kBytes ? most_of(view, c) : 0);
+    const BytesColumn bytes(column.is_bytes() ? most_of(view, c) : 0);
     out.texts.push_back(heading_of(column, times, bytes));
     for (const auto& row : view.rows) {
-      const auto* whole = std::get_if<std::uint64_t>(&row[c]);
-      out.texts.push_back(column.form == Form::kBytes && whole
-                              ? bytes.text(*whole)
-                              : cell_text(row[c], column.form, times));
+      const bool is_number = column.is_bytes() && is_there(row[c]);
+      out.texts.push_back(is_number ? bytes_cell(row[c], bytes)
+                                    : cell_text(row[c], column.form, times));
     }
     for (const std::string& text : out.texts) {
       out.width_with_folders = std::max(out.width_with_folders, display_width(text));

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/error.h"
 #include "report/diff.h"
@@ -28,6 +29,12 @@ const auto& chosen(const std::string& option, const std::string& word, const Cho
   const std::string guess = nearest(word, names);
   usage_error(fmt::format("--{} has no '{}': {}", option, word,
                           guess.empty() ? all : "did you mean '" + guess + "'? all are " + all));
+}
+
+std::vector<ReportView> views_to_compare() {
+  std::vector<ReportView> views;
+  std::ranges::copy_if(report_views(), std::back_inserter(views), &ReportView::can_compare);
+  return views;
 }
 
 TextStyle style_of(const Options& options) {
@@ -83,17 +90,17 @@ std::span<const AnswerField> report_command_fields() {
   static const std::vector<AnswerField> kFields = [] {
     const std::span<const AnswerField> report = report_fields();
     std::vector<AnswerField> all(report.begin(), report.end());
-    all.insert(
-        all.end(),
-        {{"view", "text", "", "--view: its name; diff: diff"},
-         {"tables", "list", "", "--view, diff: its tables, with the numbers of the text"},
-         {"tables[].name", "text", "", ""},
-         {"tables[].title", "text", "", "its heading"},
-         {"tables[].columns", "list", "", ""},
-         {"tables[].columns[].name", "text", "", ""},
-         {"tables[].columns[].unit", "text", "", "of numbers; 1 or empty for plain ones"},
-         {"tables[].columns[].meaning", "text", "", "or empty where the name says it"},
-         {"tables[].rows", "list", "", "a list for each row, a value or null for a column"}});
+    all.insert(all.end(),
+               {{"view", "text", "", "--view: its name; diff: diff"},
+                {"tables", "list", "", "--view, diff: its tables, with the numbers of the text"},
+                {"tables[].name", "text", "", ""},
+                {"tables[].title", "text", "", "its heading"},
+                {"tables[].columns", "list", "", ""},
+                {"tables[].columns[].name", "text", "", ""},
+                {"tables[].columns[].unit", "text", "", "of numbers; 1 or empty for plain ones"},
+                {"tables[].columns[].meaning", "text", "", "or empty where the name says it"},
+                {"tables[].rows", "list", "", "a list for each row, a value or null for a column"},
+                {"tables[].notes", "list", "", "sentences on it, as on what the trace lacks"}});
     return all;
   }();
   return kFields;
@@ -109,7 +116,11 @@ Options report_options() {
       if (!std::ranges::count(kStepGroupings, by))
         also += fmt::format("; --view {} also {}", view.name, by);
   }
-  static const std::string view_help = "one view of the trace: " + views;
+  std::string compared;
+  for (const ReportView& view : views_to_compare())
+    compared += fmt::format("{}{}", compared.empty() ? "" : ", ", view.name);
+  static const std::string view_help =
+      fmt::format("one view of the trace: {}; of diff: {} (ops)", views, compared);
   static const std::string group_help = fmt::format("what {}diff add up by: {} (operation){}",
                                                     grouped, list_of(kStepGroupings), also);
   Options options(
@@ -117,11 +128,12 @@ Options report_options() {
       "Shows a trace, whole or as one view, or what differs between two.",
       {"superstep report run.h5", "superstep report run.h5 --view ops --group-by python",
        "superstep report run.h5 --view steps --match 'dot_general*'",
-       "superstep report diff before.h5 after.h5"});
+       "superstep report diff before.h5 after.h5",
+       "superstep report diff before.h5 after.h5 --view memory"});
   options.value("view", "NAME", view_help.c_str())
       .value("group-by", "WHAT", group_help.c_str())
       .value("match", "PATTERN", "only names like this shell pattern; not for tiles, insights")
-      .value("top", "N", "rows of long tables, 0 for all (20); not for host")
+      .value("top", "N", "rows of long tables, 0 for all (20)")
       .value("color", "WHEN", "auto, always or never (auto: on a terminal, without NO_COLOR)")
       .positionals(1, 3);
   return options;
@@ -132,10 +144,14 @@ ExitCode report_command(const Options& options, Answer& answer) {
   const TextStyle style = style_of(options);
   if (words[0] == "diff") {
     if (words.size() != 3) usage_error("report diff takes two traces");
-    if (options.has("view")) usage_error("report diff has one view");
+    const std::vector<ReportView> views = views_to_compare();
+    const ReportView& compared = chosen("view of report diff", options.get("view").value_or("ops"),
+                                        views, [](const ReportView& view) { return view.name; });
+    check_takes(compared, options);
     const ViewOptions wanted = wanted_of(options, "report diff", kStepGroupings);
-    const TraceSummary before = read_trace(words[1]), after = read_trace(words[2]);
-    show(diff_tables(before, after, wanted), "diff", style, answer);
+    const TraceFile before(words[1]), after(words[2]);
+    const TraceSummary was = before.summary(), is = after.summary();
+    show(diff_tables({before, was, wanted}, {after, is, wanted}, compared), "diff", style, answer);
     return ExitCode::kOk;
   }
   if (words.size() != 1) usage_error("report takes one trace; `report diff` two");
@@ -153,7 +169,7 @@ ExitCode report_command(const Options& options, Answer& answer) {
   check_takes(chosen_view, options);
   const ViewOptions wanted =
       wanted_of(options, fmt::format("--view {}", chosen_view.name), chosen_view.groupings);
-  show(chosen_view.tables({file, trace, wanted}), chosen_view.name, style, answer);
+  show(tables_of(chosen_view, {file, trace, wanted}), chosen_view.name, style, answer);
   return ExitCode::kOk;
 }
 

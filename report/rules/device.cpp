@@ -84,9 +84,10 @@ std::optional<double> find_exchange(const RuleInput& input) {
   std::vector<std::string> named;
   for (const OperationTotals& o : operations) {
     if (named.size() == kNamed) break;
+    const std::string place = o.source.python.text();
     named.push_back(fmt::format("{} ({} cycles, {} bytes{}{})", o.name, grouped(o.exchange),
-                                grouped(o.exchange_bytes), o.source.python.file.empty() ? "" : ", ",
-                                o.source.python.text()));
+                                grouped(o.exchange_bytes), place.empty() ? "" : ", ",
+                                place.substr(place.rfind('/') + 1)));
   }
   const Costs beyond = costs(t, beyond_words);
   const double words = 1 - share(beyond.sum, t.totals.exchange);

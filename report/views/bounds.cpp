@@ -103,10 +103,6 @@ std::vector<ViewTable> bounds_view(const ViewInput& input) {
                   {"schedule", Form::kCycles, "", 0, "lost to exchanges beyond those words"},
                   {"barriers", Form::kCycles, "", 0, "lost to them"},
                   {"lost", Form::kBar, "", 4}}};
-  if (input.file.rows(kSupersteps) == 0) {
-    note_no_supersteps(table);
-    return {std::move(table)};
-  }
   const std::vector<Row> rows = rows_by(input);
   const double most = rows.empty() ? 1 : std::max(1.0, static_cast<double>(rows[0].lost().value()));
   const auto add_row = [&](const Row& row) {

@@ -55,7 +55,6 @@ std::vector<ViewTable> bsp_view(const ViewInput& input) {
     return {std::move(table)};
   }
   std::map<std::pair<std::uint32_t, std::uint32_t>, Kind> kinds;
-  const std::uint64_t rows = input.file.rows(kSupersteps);
   Kind all;
   input.file.for_each_row(kSupersteps, [&](const SuperstepRow& row) {
     if (row.host.value() != 0 || row.visit_begin.value() != 0) return;
@@ -108,7 +107,6 @@ std::vector<ViewTable> bsp_view(const ViewInput& input) {
       "What BSP does not know: words take their time on the way, ports wait for one another, "
       "barriers for tiles far from them."};
   note_more(table, order.size() - shown);
-  if (rows == 0) note_no_supersteps(table);
   return {std::move(table)};
 }
 

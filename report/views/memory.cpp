@@ -49,6 +49,7 @@ ViewTable categories(const ViewInput& input) {
   if (tiles != 0)
     add("in use", input.trace.worst_tile_bytes, std::ranges::max(all),
         std::accumulate(all.begin(), all.end(), std::uint64_t{0}));
+  table.compared = {{"category"}, {"worst tile", "most", "all tiles"}};
   table.notes.push_back(fmt::format("A tile has {}.", bytes_text(input.trace.tile_memory_bytes)));
   return table;
 }
@@ -79,6 +80,7 @@ ViewTable liveness(const ViewInput& input) {
   }
   note_more(table, order.size() - table.rows.size());
   note_no_match(table, input.options);
+  table.compared = {{"step"}, {"fullest tile", "always live", "not always"}};
   return table;
 }
 
@@ -108,6 +110,7 @@ ViewTable tensors(const ViewInput& input) {
   }
   note_more(table, rows.size() - table.rows.size());
   note_no_match(table, input.options);
+  table.compared = {{"tensor"}, {"bytes", "a tile at most", "tiles"}, true};
   return table;
 }
 

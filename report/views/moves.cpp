@@ -70,16 +70,18 @@ std::vector<ViewTable> exchange_view(const ViewInput& input) {
   }
   note_more(table, order.size() - table.rows.size());
   note_no_match(table, input.options);
+  table.compared = {{"step"}, {"cycles", "runs", "schedule", "bytes a run"}, true};
   return {std::move(table)};
 }
 
 std::vector<ViewTable> host_view(const ViewInput& input) {
   struct OfStream {
+    StreamRow stream;
     std::uint64_t transfers = 0, bytes = 0, packets = 0, cycles = 0;
   };
-  const std::vector<StreamRow> streams = input.file.read(kStreams);
-  std::vector<OfStream> sums(streams.size());
-  const std::uint64_t rows = input.file.rows(kTransfers);
+  std::vector<OfStream> sums;
+  for (StreamRow& stream : input.file.read(kStreams)) sums.push_back({.stream = std::move(stream)});
+  std::uint64_t all = 0;
   input.file.for_each_row(kTransfers, [&](const TransferRow& row) {
     if (row.stream >= sums.size()) return;
     OfStream& of_stream = sums[row.stream];
@@ -87,34 +89,39 @@ std::vector<ViewTable> host_view(const ViewInput& input) {
     of_stream.bytes += row.bytes;
     of_stream.packets += row.packets;
     of_stream.cycles += row.length.value();
+    all += row.length.value();
   });
+  std::erase_if(sums, [&](const OfStream& of) { return !matches(input.options, of.stream.name); });
+  std::ranges::stable_sort(sums, std::ranges::greater{}, &OfStream::cycles);
   ViewTable table{.name = "streams",
-                  .title = "Streams over the host link",
+                  .title = "Streams over the host link, longest first",
                   .columns = {{"stream"},
                               {"way", Form::kText, "", 2},
-                              {"type", Form::kText, "", 4},
+                              {"type", Form::kText, "", 5},
                               {"transfers", Form::kCount, "1", 1},
                               {"bytes", Form::kBytes},
-                              {"packets", Form::kCount, "1", 5},
+                              {"packets", Form::kCount, "1", 3},
                               {"cycles", Form::kCycles},
                               {"time", Form::kTime, "", 1},
-                              {"B/cycle", Form::kReal, "B/cycle", 3}}};
+                              {"%", Form::kShare, "1"},
+                              {"B/cycle", Form::kReal, "B/cycle", 4}}};
+  for (const OfStream& of : sums) {
+    if (input.options.top != 0 && table.rows.size() == input.options.top) break;
+    table.add(of.stream.name, std::string(of.stream.direction == 0 ? "to device" : "to host"),
+              of.stream.type, of.transfers, of.bytes, of.packets, of.cycles,
+              time_cell(Cycles(of.cycles), input.trace.clock_hz), ratio(of.cycles, all),
+              cell_if(of.cycles != 0, ratio(of.bytes, of.cycles)));
+  }
+  note_more(table, sums.size() - table.rows.size());
   table.notes.push_back(fmt::format(
       "{} visits: their beginnings {} cycles (callbacks {}), data {}, ends {}. Cycles of a "
-      "stream: first packet to last; streams of one visit share the way.",
+      "stream: first packet to last; streams of one visit share the way, and what data takes "
+      "beyond them is latency.",
       grouped(input.trace.visits.count), grouped(input.trace.visits.begin),
       grouped(input.trace.visits.callbacks),
       grouped(input.trace.totals.host - input.trace.visits.end), grouped(input.trace.visits.end)));
-  for (std::size_t s = 0; s < streams.size(); ++s) {
-    if (!matches(input.options, streams[s].name)) continue;
-    table.add(streams[s].name, std::string(streams[s].direction == 0 ? "to device" : "to host"),
-              streams[s].type, sums[s].transfers, sums[s].bytes, sums[s].packets, sums[s].cycles,
-              time_cell(Cycles(sums[s].cycles), input.trace.clock_hz),
-              cell_if(sums[s].cycles != 0, ratio(sums[s].bytes, sums[s].cycles)));
-  }
-  if (!streams.empty()) note_no_match(table, input.options);
-  if (rows == 0)
-    table.notes.emplace_back("Transfers are in traces of level superstep (`--trace superstep`).");
+  note_no_match(table, input.options);
+  table.compared = {{"stream"}, {"cycles", "transfers", "bytes"}, true};
   return {std::move(table)};
 }
 

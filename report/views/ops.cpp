@@ -145,30 +145,26 @@ ViewTable operations_table(const TraceSummary& trace, const ViewOptions& options
 
 std::vector<ViewTable> ops_view(const ViewInput& input) {
   if (input.options.group_by != "call") return {operations_table(input.trace, input.options)};
-  const std::vector<OperationTotals> calls = groups_by_call(input);
-  ViewTable table = groups_table(input.trace, calls, input.options);
-  if (calls.empty())
-    table.notes = {"Calls are in traces of level superstep (`--trace superstep`)."};
-  return {std::move(table)};
+  return {groups_table(input.trace, groups_by_call(input), input.options)};
 }
 
 std::vector<ViewTable> steps_view(const ViewInput& input) {
   ViewTable table{
       .name = "steps",
       .title = "Steps, in program order",
-      .columns = {{"#", Form::kCount, "1", 5,
+      .columns = {{"#", Form::kCount, "1", 0,
                    "its superstep in the program, as `compile` numbers them; --trace-supersteps "
                    "takes those of the run (--view supersteps), which go on in each call and trip "
                    "of a loop"},
-                  {"kind", Form::kText, "", 6},
+                  {"kind"},
                   {"step"},
-                  {"runs", Form::kCount, "1", 4},
+                  {"runs", Form::kCount, "1", 5},
                   {"cycles", Form::kCycles},
-                  {"time", Form::kTime, "", 3},
-                  {"%", Form::kShare},
-                  {"a run", Form::kReal, "cycle", 1, "cycles of one execution"},
-                  {"predicted", Form::kCycles, "", 1, "by the code, or the schedule"},
-                  {"bound", Form::kCycles, "", 2, "words of an exchange's busiest port"},
+                  {"time", Form::kTime, "", 6},
+                  {"%", Form::kShare, "1", 1},
+                  {"a run", Form::kReal, "cycle", 2, "cycles of one execution"},
+                  {"predicted", Form::kCycles, "", 3, "by the code, or the schedule"},
+                  {"bound", Form::kCycles, "", 4, "words of an exchange's busiest port"},
                   {"tile", Form::kCount, "1", 7, "critical in its longest superstep"},
                   {"share", Form::kBar, "", 9},
                   {"operations", Form::kText, "", 8,
@@ -216,6 +212,7 @@ std::vector<ViewTable> steps_view(const ViewInput& input) {
               time_cell(rest, input.trace.clock_hz), share, none, none, none, none, share, none);
   }
   note_no_match(table, input.options);
+  table.compared = {{"kind", "step"}, {"cycles", "runs", "predicted"}, true};
   return {std::move(table)};
 }
 

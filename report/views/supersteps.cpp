@@ -54,11 +54,7 @@ std::vector<ViewTable> supersteps_view(const ViewInput& input) {
               cell_if(row.compute.value() != 0, std::uint64_t{index(row.critical)}),
               name_of(row.step), name_of(row.exchange_step));
   note_more(table, found - rows.size());
-  if (input.file.rows(kSupersteps) == 0) {
-    note_no_supersteps(table);
-  } else {
-    note_no_match(table, input.options);
-  }
+  note_no_match(table, input.options);
   return {std::move(table)};
 }
 

@@ -87,6 +87,7 @@ ViewTable spread(const Sums& sums) {
     table.add(std::string(name), values.front(), at(0.5), mean, at(0.95), values.back(), balance,
               balance);
   }
+  table.compared = {{"of a tile"}, {"most", "median", "least"}};
   return table;
 }
 
@@ -95,7 +96,6 @@ ViewTable spread(const Sums& sums) {
 std::vector<ViewTable> tiles_view(const ViewInput& input) {
   std::map<std::uint32_t, Critical> critical;
   std::uint64_t all = 0;
-  const std::uint64_t rows = input.file.rows(kSupersteps);
   input.file.for_each_row(kSupersteps, [&](const SuperstepRow& row) {
     if (row.compute.value() == 0) return;
     Critical& tile = critical[index(row.critical)];
@@ -134,7 +134,7 @@ std::vector<ViewTable> tiles_view(const ViewInput& input) {
               of_sums("wait_cycles"), share);
   }
   note_more(table, order.size() - table.rows.size());
-  if (rows == 0) note_no_supersteps(table);
+  table.compared = {{"tile"}, {"compute then", "compute in all", "waits"}};
   if (sums.empty()) {
     table.notes.emplace_back(
         "How work is spread over all tiles takes a trace of level tile "

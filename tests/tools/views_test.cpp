@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -392,7 +393,7 @@ TEST_F(Views, AndTheReportHaveColourOnlyByAWordThatThereIs) {
 
 TEST_F(Views, RefuseOptionsThatTheyDoNotLookAt) {
   const std::map<std::string, std::string> refused = {{"tiles", "group-by match"},
-                                                      {"host", "group-by top"},
+                                                      {"host", "group-by"},
                                                       {"insights", "group-by match"},
                                                       {"ops", ""},
                                                       {"bounds", ""},
@@ -532,7 +533,129 @@ TEST_F(Views, OfTwoRunsSayWhichOperationAndPartMoved) {
   EXPECT_EQ(sum(column(document[1], "moved")), after[0] - before[0]);
   // Of a run with itself nothing moves.
   const ProgramRun same = superstep("report diff " + trace() + " " + trace());
-  EXPECT_NE(same.out.find("No operation moved"), std::string::npos) << same.out;
+  EXPECT_NE(same.out.find("Operations: nothing moved"), std::string::npos) << same.out;
+}
+
+TEST_F(Views, OfASummarySayWhatItLacksAndWhatToTraceWith) {
+  const std::string file = (scratch_folder() / "summary.h5").string();
+  ASSERT_EQ(superstep("run models/linear_regression/train_step.mlir -m small64 --input "
+                      "models/linear_regression/train.h5 --repeat 3 --trace summary -q -o " +
+                      file)
+                .code,
+            0);
+  for (const std::string view : {"supersteps", "tiles", "host", "bounds", "bsp"}) {
+    const ProgramRun run = superstep("report " + file + " --view " + view, "COLUMNS=200");
+    EXPECT_EQ(run.code, 0);
+    EXPECT_EQ(run.out, "--view " + view +
+                           " takes a trace of level superstep, this one is of level summary: run "
+                           "again with `--trace superstep`.\n");
+    const json table =
+        json::parse(superstep("report " + file + " --json --view " + view).out)["tables"][0];
+    EXPECT_TRUE(table["rows"].empty());
+    EXPECT_EQ(table["notes"].size(), 1u);
+    // With another trace it is said of which one.
+    if (view == "supersteps" || view == "bounds" || view == "bsp") continue;
+    const ProgramRun diff = superstep("report diff " + trace() + " " + file + " --view " + view);
+    EXPECT_EQ(diff.code, 0);
+    std::string words;
+    std::istringstream text(diff.out);
+    for (std::string word; text >> word;) words += word + ' ';
+    EXPECT_NE(words.find(file + ": --view " + view + " takes a trace of level superstep"),
+              std::string::npos)
+        << diff.out;
+  }
+  EXPECT_NE(
+      superstep("report " + file + " --view ops --group-by call").out.find("`--trace superstep`"),
+      std::string::npos);
+  for (const std::string view : {"ops", "steps", "memory", "exchange"})
+    EXPECT_EQ(superstep("report " + file + " --view " + view).out.find("takes a trace"),
+              std::string::npos)
+        << view;
+}
+
+TEST_F(Views, OfStreamsHaveTheLongestFirstWithTheirShares) {
+  const json table = tables("--view host")[0];
+  EXPECT_TRUE(std::ranges::is_sorted(column(table, "cycles"), std::ranges::greater{}));
+  EXPECT_NEAR(sum(column(table, "%")), 1, 1e-9);
+  EXPECT_EQ(tables("--view host --top 2")[0]["rows"].size(), 2u);
+}
+
+TEST_F(Views, OfTwoRunsCompareTablesRowByRow) {
+  const std::string fewer = (scratch_folder() / "fewer.h5").string();
+  ASSERT_EQ(superstep("run models/linear_regression/train_step.mlir -m small64 --input "
+                      "models/linear_regression/train.h5 --repeat 4 -q --trace tile -o " +
+                      fewer)
+                .code,
+            0);
+  const auto rows_of = [](const std::string& file, const std::string& view) {
+    const std::string words = "report " + file + " --json --top 0 --view " + view;
+    return json::parse(superstep(words).out)["tables"];
+  };
+  const auto whole = [](const std::string& words) {
+    const ProgramRun run = superstep("report diff " + words);
+    EXPECT_EQ(run.code, 0) << run.err;
+    return json::parse(run.out)["tables"];
+  };
+  struct Case {
+    const char *view, *main;
+    std::size_t table;
+  };
+  for (const auto& [view, main, number] :
+       {Case{"steps", "cycles", 0}, Case{"exchange", "cycles", 0}, Case{"host", "cycles", 0},
+        Case{"memory", "bytes", 2}, Case{"tiles", "compute_then", 1}}) {
+    const json before = rows_of(trace(), view)[number], after = rows_of(fewer, view)[number];
+    const std::string words = trace() + " " + fewer + " --json --view " + view;
+    const json all = whole(words + " --top 0");
+    ASSERT_EQ(all.size(), rows_of(fewer, view).size() + 1) << view;
+    const json table = all[number + 1];
+    EXPECT_EQ(sum(column(table, "moved")), sum(column(after, main)) - sum(column(before, main)))
+        << view;
+    EXPECT_EQ(sum(column(table, "after")) - sum(column(table, "before")),
+              sum(column(table, "moved")))
+        << view;
+    if (std::string(view) == "tiles" || table["rows"].size() < 3) continue;
+    EXPECT_EQ(sum(column(whole(words + " --top 2")[number + 1], "moved")),
+              sum(column(table, "moved")))
+        << view << ": the last row has the rest";
+  }
+  for (const char* view : {"steps", "tiles", "memory", "exchange", "host"}) {
+    const json same = whole(trace() + " " + trace() + " --json --view " + view);
+    for (std::size_t i = 1; i < same.size(); ++i) EXPECT_TRUE(same[i]["rows"].empty()) << same[i];
+  }
+  const std::string text = superstep("report diff " + trace() + " " + fewer, "COLUMNS=300").out;
+  EXPECT_TRUE(text.starts_with("From " + trace() + " (jit_train_step on small64) to " + fewer +
+                               " (jit_train_step on small64)\n"))
+      << text;
+  EXPECT_EQ(superstep("report diff " + trace() + " " + fewer + " --view bounds").code, 2);
+  EXPECT_EQ(
+      superstep("report diff " + trace() + " " + fewer + " --view host --group-by opcode").code, 2);
+}
+
+TEST_F(Views, KeepWhatTellsRowsApartAndWhatExplainsThem) {
+  const std::string steps = superstep("report " + trace() + " --view steps --top 0").out;
+  const std::string heading = steps.substr(steps.find('\n') + 1, 80);
+  EXPECT_NE(heading.find("#  kind "), std::string::npos) << steps;
+  const std::string few = (scratch_folder() / "few_tiles.h5").string();
+  ASSERT_EQ(superstep("run models/linear_regression/train_step.mlir -m small64 --input "
+                      "models/linear_regression/train.h5 --repeat 3 -q --set grid.tiles=16 -o " +
+                      few)
+                .code,
+            0);
+  for (const std::string by : {"operation", "opcode", "python"}) {
+    const std::string words = "report diff " + trace() + " " + few + " --group-by " + by;
+    const json table = json::parse(superstep(words + " --json --top 0").out)["tables"][1];
+    std::string most;
+    double of_most = 0;
+    for (const char* part : {"compute", "exchange", "sync"}) {
+      double moved = 0;
+      for (const double by_row : column(table, part)) moved += std::abs(by_row);
+      if (moved > of_most) most = part;
+      of_most = std::max(of_most, moved);
+    }
+    const std::string text = superstep(words).out;
+    const std::string line = text.substr(text.find('\n', text.find("Operations: ")) + 1);
+    EXPECT_NE(line.substr(0, line.find('\n')).find(most), std::string::npos) << text;
+  }
 }
 
 TEST_F(Views, OfTwoProgramsPairWhatIsInBothAndShowWhatIsNew) {
@@ -571,6 +694,8 @@ TEST_F(Views, OfTwoProgramsPairWhatIsInBothAndShowWhatIsNew) {
     EXPECT_FALSE(row[static_cast<std::size_t>(at("after"))].is_null()) << "gone: " << row;
   }
   EXPECT_EQ(exponentials, 1u) << table;
+  const std::string text = superstep("report diff " + before + " " + after).out;
+  EXPECT_NE(text.find("  was  "), std::string::npos) << "names before: " << text;
   EXPECT_EQ(superstep("report diff " + before + " " + after + " --group-by call").code, 2);
   // What is not shown is in the last row.
   const auto of_others = [&](const std::string& top) {
