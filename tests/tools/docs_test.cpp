@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
 #include <sstream>
 #include <vector>
@@ -30,6 +32,58 @@ TEST(Docs, CheckFailsOnAPageThatWasEdited) {
   EXPECT_EQ(run.code, 1);
   EXPECT_NE(run.err.find("isa.md"), std::string::npos);
   EXPECT_EQ(run.err.find("cli.md"), std::string::npos);
+}
+
+/// What the table of docs/views.md explains behind names of steps and tensors: `.sum`.
+std::set<std::string> explained_parts() {
+  const std::string page = text_of(std::filesystem::path(SUPERSTEP_SOURCE_DIR) / "docs/views.md");
+  const std::size_t begin = page.find("| behind the name |");
+  std::istringstream lines(page.substr(begin, page.find("\n\n", begin) - begin));
+  const std::regex part("`(\\.[a-z]+)");
+  std::set<std::string> parts;
+  for (std::string line; std::getline(lines, line);) {
+    const std::string first = line.substr(0, line.find('|', 1));
+    for (std::sregex_iterator match(first.begin(), first.end(), part), end; match != end; ++match)
+      parts.insert((*match)[1]);
+  }
+  return parts;
+}
+
+TEST(Docs, ExplainWhatTheCompilerPutsBehindNames) {
+  const std::regex quoted("\"(\\.[a-z]+)\"");
+  std::set<std::string> named;
+  const auto compiler = std::filesystem::path(SUPERSTEP_SOURCE_DIR) / "compiler";
+  for (const auto& file : std::filesystem::recursive_directory_iterator(compiler)) {
+    if (file.path().extension() != ".cpp") continue;
+    const std::string text = text_of(file.path());
+    for (std::sregex_iterator match(text.begin(), text.end(), quoted), end; match != end; ++match)
+      named.insert((*match)[1]);
+  }
+  EXPECT_GT(named.size(), 20u);
+  EXPECT_EQ(explained_parts(), named);
+}
+
+TEST(Docs, ExplainTheNamesOfStepsOfModels) {
+  const std::set<std::string> parts = explained_parts();
+  const std::regex name("[a-z_0-9]+(?:\\.[0-9]+)?(\\.[a-z]+)?[0-9]*(?: \\+[0-9]+)?");
+  std::set<std::string> found;
+  for (const char* model : {"karate/train", "order/sort", "convolution/halves", "chars/complete"}) {
+    const ProgramRun run =
+        superstep("compile models/" + std::string(model) + ".mlir -m small64 --json");
+    ASSERT_EQ(run.code, 0) << run.err;
+    const auto document = nlohmann::json::parse(run.out);
+    for (const auto& step : document["plan"]) {
+      const std::string text = step["name"];
+      std::smatch match;
+      ASSERT_TRUE(std::regex_match(text, match, name)) << text;
+      if (match[1].length() == 0) continue;
+      EXPECT_TRUE(parts.contains(match[1])) << text;
+      found.insert(match[1]);
+    }
+  }
+  for (const char* part :
+       {".arm", ".arrange", ".convert", ".copy", ".fill", ".lists", ".sum", ".transpose"})
+    EXPECT_TRUE(found.contains(part)) << part;
 }
 
 TEST(Docs, EveryInstructionAndCommandHasItsLine) {
