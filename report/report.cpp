@@ -118,6 +118,21 @@ std::string insights_text(const TraceSummary& t, const TextStyle& style, const T
   return out;
 }
 
+/// What the trace has below tiles.
+std::string details_text(const TraceFile* file, std::size_t columns) {
+  if (!file || file->rows(kVertices) == 0) return {};
+  const std::uint64_t instructions = file->rows(kInstructions);
+  return remark(
+      "Workers",
+      fmt::format(
+          "{} of their runs{} are traced: --view codelets, trace export --to "
+          "perfetto{}",
+          grouped(file->rows(kVertices)),
+          instructions == 0 ? "" : fmt::format(" and {} instructions", grouped(instructions)),
+          instructions == 0 ? "" : " or kanata"),
+      columns);
+}
+
 /// Parts of the device as a bar, and what its characters mean.
 std::string device_bar(const TraceSummary& t, const TextStyle& style) {
   const Cycles on_device = device(t.totals);
@@ -336,7 +351,7 @@ std::string text_report(const TraceSummary& t, const TextStyle& style, const Tra
   };
   std::ranges::copy_if(t.plan_events, std::back_inserter(shown), is_shown, &CompileEvent::kind);
   return out + plan_events_text(shown, columns) + worst_tile_text(t, columns) +
-         top_text(t, style, file) + insights_text(t, style, file);
+         details_text(file, columns) + top_text(t, style, file) + insights_text(t, style, file);
 }
 
 }  // namespace superstep

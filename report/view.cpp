@@ -74,6 +74,13 @@ constexpr ReportView kViews[] = {
      kLongTake,
      {},
      kSuperstep},
+    {"codelets",
+     "what workers do by codelet, and instructions, of the window that is traced",
+     codelets_view,
+     kLongTake,
+     {},
+     TraceLevel::kVertex,
+     true},
     {"insights", "what is worth a look, what to try, and what rules without a word measured",
      insights_view, kTopAlone},
 };

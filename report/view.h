@@ -127,6 +127,7 @@ struct ReportView {
 [[nodiscard]] std::vector<ViewTable> host_view(const ViewInput& input);
 [[nodiscard]] std::vector<ViewTable> bounds_view(const ViewInput& input);
 [[nodiscard]] std::vector<ViewTable> bsp_view(const ViewInput& input);
+[[nodiscard]] std::vector<ViewTable> codelets_view(const ViewInput& input);
 [[nodiscard]] std::vector<ViewTable> insights_view(const ViewInput& input);
 
 /// The table of operations, or of other groups of `kStepGroupings`.

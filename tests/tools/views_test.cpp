@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -51,6 +52,9 @@ class Views : public ::testing::Test {
   }
   static double sum(const std::vector<double>& values) {
     return std::accumulate(values.begin(), values.end(), 0.0);
+  }
+  static std::uint64_t sum_of(const std::vector<std::uint64_t>& values) {
+    return std::accumulate(values.begin(), values.end(), std::uint64_t{0});
   }
   static std::uint64_t attribute(const std::string& name) {
     const Hdf5File file = Hdf5File::open(trace(), Hdf5File::Access::kRead);
@@ -400,7 +404,8 @@ TEST_F(Views, RefuseOptionsThatTheyDoNotLookAt) {
                                                       {"steps", "group-by"},
                                                       {"memory", "group-by"},
                                                       {"exchange", "group-by"},
-                                                      {"bsp", "group-by"}};
+                                                      {"bsp", "group-by"},
+                                                      {"codelets", "group-by"}};
   const std::map<std::string, std::string> values = {
       {"group-by", "opcode"}, {"match", "'*'"}, {"top", "3"}};
   for (const auto& [view, options] : refused) {
@@ -578,6 +583,66 @@ TEST_F(Views, OfStreamsHaveTheLongestFirstWithTheirShares) {
   EXPECT_TRUE(std::ranges::is_sorted(column(table, "cycles"), std::ranges::greater{}));
   EXPECT_NEAR(sum(column(table, "%")), 1, 1e-9);
   EXPECT_EQ(tables("--view host --top 2")[0]["rows"].size(), 2u);
+}
+
+TEST_F(Views, OfCodeletsAddUpWhatWorkersDo) {
+  const std::string file = (scratch_folder() / "vertices.h5").string();
+  ASSERT_EQ(
+      superstep("run models/quickstart/affine.mlir -m tiny4 --input "
+                "models/quickstart/affine_input.h5 --trace instruction --trace-tiles 0-3 -q -o " +
+                file)
+          .code,
+      0);
+  const Hdf5File trace = Hdf5File::open(file, Hdf5File::Access::kRead);
+  const auto read = [&](const std::string& name) {
+    return trace.read_all<std::uint64_t>(name, Hdf5Type::kU64);
+  };
+  const std::vector<std::uint64_t> cycles = read("/vertices/cycles"),
+                                   type = read("/vertices/vertex_type"),
+                                   superstep_of = read("/vertices/superstep"),
+                                   tile = read("/vertices/tile"), step = read("/vertices/step"),
+                                   worker = read("/vertices/worker"),
+                                   launch = read("/vertices/launch_cycle");
+  const std::vector<std::string> names = trace.read_text("/program/vertex_type/name"),
+                                 steps = trace.read_text("/program/step/name");
+  const json views =
+      json::parse(superstep("report " + file + " --json --view codelets --top 0").out)["tables"];
+  ASSERT_EQ(views.size(), 2u) << "codelets and instructions";
+  const json& table = views[0];
+  EXPECT_EQ(sum(column(table, "cycles")), static_cast<double>(sum_of(cycles)));
+  EXPECT_EQ(sum(column(table, "runs")), static_cast<double>(cycles.size()));
+  EXPECT_NEAR(sum(column(table, "%")), 1, 1e-9);
+  // The codelet with most, by hand.
+  const std::string codelet = table["rows"][0][0];
+  std::map<std::array<std::uint64_t, 3>, std::map<std::uint64_t, std::uint64_t>> busy;
+  std::set<std::array<std::uint64_t, 3>> launches;
+  std::uint64_t longest = 0, of_codelet = 0;
+  for (std::size_t i = 0; i < cycles.size(); ++i) {
+    if (names.at(type[i]) != codelet) continue;
+    busy[{superstep_of[i], tile[i], step[i]}][worker[i]] += cycles[i];
+    launches.insert({superstep_of[i], tile[i], launch[i]});
+    longest = std::max(longest, cycles[i]);
+    of_codelet += cycles[i];
+  }
+  std::uint64_t slots = 0;
+  for (const auto& [place, by_worker] : busy)
+    slots +=
+        6 * std::ranges::max_element(by_worker, {}, [](const auto& w) { return w.second; })->second;
+  EXPECT_EQ(column(table, "cycles")[0], static_cast<double>(of_codelet));
+  EXPECT_EQ(column(table, "launches")[0], static_cast<double>(launches.size()));
+  EXPECT_EQ(column(table, "longest")[0], static_cast<double>(longest));
+  EXPECT_DOUBLE_EQ(column(table, "balance")[0],
+                   static_cast<double>(of_codelet) / static_cast<double>(slots));
+  EXPECT_EQ(sum(column(views[1], "issued")),
+            static_cast<double>(trace.dims("/instructions/cycle")[0]));
+  EXPECT_EQ(sum(column(views[1], "slot_wait")),
+            static_cast<double>(sum_of(read("/instructions/slot_wait_cycles"))));
+  const std::string report = superstep("report " + file).out;
+  EXPECT_NE(report.find(grouped(cycles.size()) + " of their runs and "), std::string::npos)
+      << report;
+  EXPECT_EQ(superstep("report " + Views::trace()).out.find("of their runs"), std::string::npos);
+  EXPECT_NE(superstep("report " + Views::trace() + " --view codelets").out.find("`--trace vertex`"),
+            std::string::npos);
 }
 
 TEST_F(Views, OfTwoRunsCompareTablesRowByRow) {

@@ -1,0 +1,195 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "report/numbers.h"
+#include "report/view.h"
+#include "sim/trace/schema.h"
+
+namespace superstep {
+namespace {
+
+using Form = ViewColumn::Form;
+
+double ratio(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+
+/// What workers did in one codelet.
+struct OfCodelet {
+  std::string name;
+  std::uint64_t launches = 0, runs = 0, cycles = 0;
+  std::uint64_t slots = 0;  ///< cycles of the busiest worker of a step on a tile, times all workers
+  InstructionCounts instructions = {};
+  VertexRow longest = {};                            ///< of its runs
+  std::map<std::uint32_t, std::uint64_t> by_step{};  ///< cycles
+};
+
+/// The runs of the workers of one tile in one superstep.
+class TileRuns {
+ public:
+  explicit TileRuns(std::uint64_t workers) : workers_(workers) {}
+
+  void add(const VertexRow& row, std::size_t codelet) {
+    cycles_[{row.step, codelet}][row.worker] += row.length;
+    launches_.emplace(row.launch, codelet);
+  }
+  /// Books them on their codelets, and forgets them.
+  void book(std::vector<OfCodelet>& codelets) {
+    for (const auto& [place, by_worker] : cycles_) {
+      std::uint64_t busiest = 0;
+      for (const auto& [worker, of_worker] : by_worker) busiest = std::max(busiest, of_worker);
+      codelets[place.second].slots += busiest * workers_;
+    }
+    for (const auto& [cycle, codelet] : launches_) ++codelets[codelet].launches;
+    cycles_.clear();
+    launches_.clear();
+  }
+
+ private:
+  std::uint64_t workers_;
+  std::map<std::pair<std::uint32_t, std::size_t>, std::map<std::uint32_t, std::uint64_t>> cycles_;
+  std::set<std::pair<std::uint64_t, std::size_t>> launches_;
+};
+
+std::vector<OfCodelet> codelets_of(const ViewInput& input) {
+  std::vector<OfCodelet> codelets;
+  for (VertexTypeInfo& type : input.file.read(kVertexTypes))
+    codelets.push_back({.name = std::move(type.name)});
+  const std::size_t unknown = codelets.size();
+  codelets.push_back({.name = "(unknown)"});
+  TileRuns tile_runs(input.trace.workers);
+  std::uint64_t superstep = 0;
+  std::uint32_t tile = 0;
+  input.file.for_each_row(kVertices, [&](const VertexRow& row) {
+    if (row.superstep != superstep || row.tile != tile) tile_runs.book(codelets);
+    superstep = row.superstep;
+    tile = row.tile;
+    const std::size_t number = std::min<std::size_t>(row.vertex_type.value_or(unknown), unknown);
+    tile_runs.add(row, number);
+    OfCodelet& of = codelets[number];
+    ++of.runs;
+    of.cycles += row.length;
+    of.instructions += row.instructions;
+    of.by_step[row.step] += row.length;
+    if (row.length > of.longest.length) of.longest = row;
+  });
+  tile_runs.book(codelets);
+  std::erase_if(codelets, [&](const OfCodelet& of) {
+    return of.runs == 0 || !matches(input.options, of.name);
+  });
+  std::ranges::stable_sort(codelets, std::ranges::greater{}, &OfCodelet::cycles);
+  return codelets;
+}
+
+ViewTable codelets_table(const ViewInput& input) {
+  const std::vector<OfCodelet> codelets = codelets_of(input);
+  std::uint64_t all = 0, instructions = 0;
+  for (const OfCodelet& of : codelets) {
+    all += of.cycles;
+    instructions += of.instructions.all;
+  }
+  const auto step_name = [&](std::uint32_t step) {
+    return step < input.trace.steps.size() ? input.trace.steps[step].info.name : std::string();
+  };
+  ViewTable table{.name = "codelets",
+                  .title = "Codelets, most cycles of workers first",
+                  .columns = {{"codelet"},
+                              {"launches", Form::kCount, "1", 2},
+                              {"runs", Form::kCount, "1", 5, "of workers, from launch to exit"},
+                              {"cycles", Form::kCycles, "", 0, "of all workers"},
+                              {"time", Form::kTime, "", 7},
+                              {"%", Form::kShare, "1"},
+                              {"a run", Form::kReal, "cycle", 3},
+                              {"longest", Form::kCycles},
+                              {"balance", Form::kShare, "1", 0,
+                               "mean of the workers over the busiest one, of a step on a tile"},
+                              {"main", Form::kShare, "1", 4, "slots in which the main pipe issues"},
+                              {"AMP", Form::kShare, "1", 6, "likewise, the AMP"},
+                              {"most in", Form::kText, "", 0, "its step with most cycles"},
+                              {"superstep", Form::kCount, "1", 1, "of the longest run"},
+                              {"tile", Form::kCount, "1", 1, "likewise"}}};
+  // A worker has one slot in as many cycles as there are workers.
+  const auto issued = [&](std::uint64_t count, std::uint64_t cycles) {
+    return ratio(count * input.trace.workers, cycles);
+  };
+  for (const OfCodelet& of : codelets) {
+    if (input.options.top != 0 && table.rows.size() == input.options.top) break;
+    const auto most =
+        std::ranges::max_element(of.by_step, {}, [](const auto& s) { return s.second; });
+    table.add(of.name, of.launches, of.runs, of.cycles,
+              time_cell(Cycles(of.cycles), input.trace.clock_hz), ratio(of.cycles, all),
+              ratio(of.cycles, of.runs), of.longest.length, ratio(of.cycles, of.slots),
+              issued(of.instructions.main(), of.cycles), issued(of.instructions.amp, of.cycles),
+              step_name(most->first), of.longest.superstep, std::uint64_t{of.longest.tile});
+  }
+  note_more(table, codelets.size() - table.rows.size());
+  table.compared = {{"codelet"}, {"cycles", "launches", "longest"}};
+  if (input.options.match == "*" && instructions < input.trace.instructions.all)
+    table.notes.push_back(fmt::format(
+        "The trace has {} of the {} instructions that workers issued: a window, or its size limit, "
+        "leaves out the others.",
+        grouped(instructions), grouped(input.trace.instructions.all)));
+  note_no_match(table, input.options);
+  return table;
+}
+
+/// What instructions of one opcode took, in workers or supervisors.
+struct OfOpcode {
+  std::uint64_t issued = 0, cycles = 0, register_wait = 0, slot_wait = 0;
+};
+
+ViewTable instructions_table(const ViewInput& input) {
+  const std::vector<OpcodeRow> opcodes = input.file.read(kOpcodes);
+  const auto name_of = [&](std::optional<std::uint32_t> opcode) {
+    return opcode && *opcode < opcodes.size() ? opcodes[*opcode].name : std::string("(unknown)");
+  };
+  std::map<std::pair<std::string, std::string>, OfOpcode> by_name;
+  input.file.for_each_row(kInstructions, [&](const InstructionRow& row) {
+    std::string name = name_of(row.opcode);
+    if (row.aux_opcode) name = fmt::format("{{{}; {}}}", name, name_of(row.aux_opcode));
+    OfOpcode& of = by_name[{std::move(name), row.worker ? "worker" : "supervisor"}];
+    ++of.issued;
+    of.cycles += row.cycles;
+    of.register_wait += row.register_wait;
+    of.slot_wait += row.slot_wait;
+  });
+  std::erase_if(by_name,
+                [&](const auto& entry) { return !matches(input.options, entry.first.first); });
+  std::vector<std::pair<std::pair<std::string, std::string>, OfOpcode>> order(by_name.begin(),
+                                                                              by_name.end());
+  std::ranges::stable_sort(order, std::ranges::greater{},
+                           [](const auto& entry) { return entry.second.cycles; });
+  ViewTable table{
+      .name = "instructions",
+      .title = "Instructions and bundles, most cycles first",
+      .columns = {
+          {"instruction"},
+          {"in", Form::kText},
+          {"issued", Form::kCount, "1"},
+          {"cycles", Form::kCycles, "", 0, "until the next of its context"},
+          {"register wait", Form::kCycles, "", 1, "of supervisors, before it, for a register"},
+          {"slot wait", Form::kCycles, "", 1, "of supervisors, for a slot without a worker"}}};
+  for (const auto& [key, of] : order) {
+    if (input.options.top != 0 && table.rows.size() == input.options.top) break;
+    table.add(key.first, key.second, of.issued, of.cycles,
+              cell_if(of.register_wait != 0, of.register_wait),
+              cell_if(of.slot_wait != 0, of.slot_wait));
+  }
+  note_more(table, order.size() - table.rows.size());
+  note_no_match(table, input.options);
+  return table;
+}
+
+}  // namespace
+
+std::vector<ViewTable> codelets_view(const ViewInput& input) {
+  std::vector<ViewTable> tables = {codelets_table(input)};
+  if (input.file.rows(kInstructions) != 0) tables.push_back(instructions_table(input));
+  return tables;
+}
+
+}  // namespace superstep
