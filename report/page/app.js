@@ -114,7 +114,11 @@ function start() {
     forgetViews();  // tables may be others
     showView();
   });
-  window.addEventListener("beforeprint", () => listed().forEach(build));
+  window.addEventListener("beforeprint", () => {
+    listed().forEach(build);
+    printTables(true);
+  });
+  window.addEventListener("afterprint", () => printTables(false));
   listenToPrinter();
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     palette.forget();

@@ -11,19 +11,18 @@ function paired(listA, listB, before) {
   return [...rows, ...Array.from(left.values(), (a) => ({ name: a.name, was: "", a }))];
 }
 const moved = (row, value) => (row.b ? value(row.b) : 0) - (row.a ? value(row.a) : 0);
-const onlyIn = (row) => (row.a && row.b ? "" : `only ${row.a ? "A" : "B"}`);
+const onlyIn = (row) => (row.a && row.b ? "" : row.absent || `only ${row.a ? "A" : "B"}`);
 
 /// Columns of both runs, of what moved and by how much of what it was; more is worse.
 function pairColumns(title, unit, value) {
   const of = (side) => ({ value: (row) => (row[side] ? value(row[side]) : NaN) });
   const by = (row) => moved(row, value), style = (row) => verdict(by(row), 1);
   const relative = (row) => (row.a && row.b && value(row.a) ? (100 * by(row)) / value(row.a) : NaN);
-  return [number("a", `${title} A`, unit, of("a")), number("b", `${title} B`, unit, of("b")),
+  return [number("a", `${title} A`, unit, { ...of("a"), spare: 2 }), number("b", `${title} B`, unit, { ...of("b"), spare: 1 }),
           number("moved", "B − A", unit, { value: by, style, text: (row) => MARKS[style(row)] + signed(by(row)) }),
           number("relative", "B − A", "%", { value: relative, style,
             text: (row) => (Number.isNaN(relative(row)) ? onlyIn(row) || "–" : relativeText(relative(row))) })];
 }
-const signedText = (n, text) => (n < 0 ? "−" : n > 0 ? "+" : "±") + text(Math.abs(n));
 function movedColumn(title, unit, value, extra) {
   const by = (row) => moved(row, value);
   return number(title, `Δ ${title}`, unit, { ...extra, value: by, text: (row) => (by(row) ? signed(by(row)) : ""), style: (row) => verdict(by(row), 1) });
@@ -33,30 +32,31 @@ function totalsTable() {
   const rows = TOTALS.map(([name, value, text, worse]) => ({ name, text, worse, a: value(runs[0].report, runs[0]), b: value(runs[1].report, runs[1]) }));
   const sign = (row) => verdict(row.b - row.a, row.worse);
   return new Table({ caption: "Of all supersteps", label: "Totals of both runs", rows, columns: [
-    { name: "name", title: "Total" }, number("a", "A", undefined, { text: (row) => row.text(row.a) }), number("b", "B", undefined, { text: (row) => row.text(row.b) }),
-    number("moved", "B − A", undefined, { value: (row) => row.b - row.a, text: (row) => (row.b === row.a ? "±0" : signedText(row.b - row.a, row.text).replace(" %", " points")), style: sign }),
+    { name: "name", title: "Total" }, number("a", "A", undefined, { spare: 2, text: (row) => row.text(row.a) }), number("b", "B", undefined, { spare: 1, text: (row) => row.text(row.b) }),
+    number("moved", "B − A", undefined, { spare: 3, value: (row) => row.b - row.a, text: (row) => (row.b === row.a ? "±0" : signedText(row.b - row.a, row.text).replace(" %", " points")), style: sign }),
     number("relative", "B − A", "%", { value: (row) => (100 * (row.b - row.a)) / row.a, text: (row) => change(row.a, row.b), style: sign }),
     { name: "verdict", title: "Verdict", value: (row) => (row.worse ? MARKS[sign(row)] + (sign(row) || "same") : ""), style: sign }] });
 }
 /// What moved most among pairs, as bars to both sides: worse with a triangle, better with a circle, hollow where only one run has it.
 function movesChart(title, pairs, value, unit) {
   const rows = pairs.filter((row) => moved(row, value)).sort((p, q) => Math.abs(moved(q, value)) - Math.abs(moved(p, value))).slice(0, 12);
-  const most = Math.max(1, ...rows.map((row) => Math.abs(moved(row, value)))), beside = rows.some(onlyIn) ? 112 : 76;
+  const most = Math.max(1, ...rows.map((row) => Math.abs(moved(row, value)))), beside = rows.some(onlyIn) ? 112 : 76, narrow = 500;  // texts are above the bars
   return new Chart({
-    title, height: 20 + 24 * Math.max(1, rows.length),
+    title, height: (width) => 20 + (width < narrow ? 40 : 24) * Math.max(1, rows.length),
     describe: () => rows.slice(0, 3).map((row) => `${row.name} ${signed(moved(row, value))} ${unit}${onlyIn(row) && `, ${onlyIn(row)}`}`).join("; ") || "nothing moved",
     legend: legend([["Worse in B", "bad", "triangle"], ["Better in B", "good", "circle"]]),
     draw(pen, width) {
-      const names = Math.min(190, width * 0.32), room = Math.max(10, (width - names) / 2 - beside), middle = names + (width - names) / 2;
+      const above = width < narrow, names = above ? 0 : Math.min(190, width * 0.32), room = (width - names) / 2 - (above ? 18 : beside), middle = names + (width - names) / 2;
       if (!rows.length) pen.text(0, 20, "Nothing moved.", { size: 13 });
       rows.forEach((row, i) => {
-        const by = moved(row, value), y = 10 + 24 * i, w = (room * Math.abs(by)) / most, fill = by > 0 ? "bad" : "good", tip = middle + Math.sign(by) * w;
-        pen.text(0, y + 14, row.name, { fill: "ink", max: names - 8, size: 12 });
-        pen.rect(Math.min(middle, tip), y + 3, Math.max(1, w), 15, onlyIn(row) ? { stroke: fill, width: 1.5 } : { fill, opacity: 0.75 });
-        pen.line(SHAPES[by > 0 ? "triangle" : "circle"](5).map(([dx, dy]) => [tip + Math.sign(by) * 9 + dx, y + 10.5 + dy]), { fill, stroke: null });
-        pen.text(tip + Math.sign(by) * 18, y + 14.5, signed(by) + (onlyIn(row) && ` ${onlyIn(row)}`), { fill: "ink", anchor: by > 0 ? "start" : "end" });
+        const by = moved(row, value), y = 10 + (above ? 40 : 24) * i, bar = above ? y + 19 : y + 3, said = signed(by) + (onlyIn(row) && ` ${onlyIn(row)}`), w = (room * Math.abs(by)) / most, fill = by > 0 ? "bad" : "good", tip = middle + Math.sign(by) * w;
+        pen.text(0, y + 14, row.name, { fill: "ink", max: above ? width - 130 : names - 8, size: 12 });
+        pen.rect(Math.min(middle, tip), bar, Math.max(1, w), 15, onlyIn(row) ? { stroke: fill, width: 1.5 } : { fill, opacity: 0.75 });
+        pen.line(SHAPES[by > 0 ? "triangle" : "circle"](5).map(([dx, dy]) => [tip + Math.sign(by) * 9 + dx, bar + 7.5 + dy]), { fill, stroke: null });
+        if (above) pen.text(width, y + 14, said, { fill: "ink", anchor: "end" });
+        else pen.text(tip + Math.sign(by) * 18, y + 14.5, said, { fill: "ink", anchor: by > 0 ? "start" : "end" });
       });
-      pen.line([[middle, 8], [middle, 12 + 24 * Math.max(1, rows.length)]], { stroke: "strong" });
+      pen.line([[middle, 8], [middle, 12 + (above ? 40 : 24) * Math.max(1, rows.length)]], { stroke: "strong" });
     },
   });
 }
@@ -114,9 +114,9 @@ const deviceOf = (row) => row.device;
 /// Pairs as a table, those first that moved most.
 function pairsTable(what, pairs, value, [name, ...columns]) {
   const caption = `${what}, what moved most first`, by = (row) => Math.abs(moved(row, value)), wasNamed = pairs.some((row) => row.was);
-  return new Table({ caption, label: caption, filter: true, page: 25, columns: [name, ...(wasNamed ? [{ name: "was", title: "In A" }] : []), ...columns], rows: pairs.sort((p, q) => by(q) - by(p) || p.name.localeCompare(q.name)) });
+  return new Table({ caption, label: caption, filter: true, page: 25, columns: [name, ...(wasNamed ? [{ name: "was", title: "In A", shorten: true, spare: 5 }] : []), ...columns], rows: pairs.sort((p, q) => by(q) - by(p) || p.name.localeCompare(q.name)) });
 }
-const partsMoved = () => ["compute", "exchange", "sync"].map((part) => movedColumn(part, "cycle", (row) => row[`${part}_cycles`]));
+const partsMoved = () => ["compute", "exchange", "sync"].map((part) => movedColumn(part, "cycle", (row) => row[`${part}_cycles`], { spare: part === "sync" ? 4 : 3 }));
 
 /// Bytes of a category on all tiles and on the tile with most of it.
 const categoriesOf = (r) => r.table("/memory").get("category").map((name, k) => ({
@@ -148,11 +148,12 @@ function tilesTableOfBoth() {
 function runNotes(operations) {
   const note = (text) => h("div", { class: "banner", role: "note" }, text), [a, b] = runs;
   const which = (r) => `${r.label} is ${r.doc.file}: ${r.report.machine}, ${counted(r.report.calls, "call")}.`;
-  const lacking = (side) => operations.filter((row) => !row[side]).length;
+  const lacking = (side, fused) => operations.filter((row) => !row[side] && Boolean(row.absent) === fused).length;
   return [
     ...runs.filter((r) => r.report.outcome !== "ok").map((r) => note(`Run ${r.label} did not end (${r.report.outcome}): its numbers are of what there was.`)),
     note(`${which(a)} ${which(b)} The machines are ${a.doc.machine_toml === b.doc.machine_toml ? "the same" : "not the same"}. ` +
-      `Of ${counted(operations.length, "operation")} ${grouped(lacking("b"))} are only in A, ${grouped(lacking("a"))} only in B.`)];
+      `Of ${counted(operations.length, "operation")} with cycles ${grouped(lacking("b", false))} are only in A, ${grouped(lacking("a", false))} only in B; ` +
+      `${grouped(lacking("b", true))} of A are fused in B, ${grouped(lacking("a", true))} of B in A.`)];
 }
 
 /// Numbers of the machine that are not the same, or only of one.
@@ -170,6 +171,7 @@ views.push({
     const panel = (title, table) => h("div", { class: "panel" }, h("h3", {}, title), table.element), onAll = (row) => row.all, size = (row) => row.bytes;
     const operations = paired(...runs.map(operationRows), (name) => runs[1].counterpart("operation", name)), steps = paired(...runs.map(stepsByName), stepBefore);
     const memory = paired(...runs.map(categoriesOf), (name) => name), tensors = paired(...runs.map(tensorsByName), (name) => nameBefore("alone", name));
+    for (const row of operations) if (!row.a || !row.b) row.absent = runs[row.a ? 0 : 1].fusedInOther(row.name);
     const machines = machinesTable(), toOperation = (row) => choose({ view: "operations", run: row.b ? 1 : 0, operation: row.name });
     return [
       runNotes(operations),
@@ -179,12 +181,12 @@ views.push({
       movesChart("Operations that moved most", operations, deviceOf, "device cycles").element,
       panel("Operations", pairsTable("Operations", operations, deviceOf, [
         { name: "name", title: "Operation", choose: toOperation }, ...pairColumns("Device", "cycle", deviceOf), ...partsMoved(),
-        movedColumn("work", "tile cycle", (row) => row.work, { detail: true }), movedColumn("exchanged", "B", size, { detail: true })])),
-      panel("Steps", pairsTable("Steps", steps, deviceOf, [{ name: "name", title: "Step" }, ...pairColumns("Device", "cycle", deviceOf), ...partsMoved()])),
+        movedColumn("work", "tile cycle", (row) => row.work, { detail: true, spare: 6 }), movedColumn("exchanged", "B", size, { detail: true, spare: 5 })])),
+      panel("Steps", pairsTable("Steps", steps, deviceOf, [{ name: "name", title: "Step", shorten: true }, ...pairColumns("Device", "cycle", deviceOf), ...partsMoved()])),
       new Chart({ title: "Memory of both runs by tile", height: 200, draw: drawBothMemories, legend: legend([["Run A, dashed", "exchange"], ["Run B", "in"]]),
         table: tilesTableOfBoth, describe: () => runs.map((r) => `run ${r.label} holds ${bytes(r.report.memory.worst_tile_bytes)} on its fullest tile`).join(", ") }).element,
       panel("Memory", pairsTable("Categories on all tiles", memory, onAll, [
         { name: "name", title: "Category" }, ...pairColumns("All tiles", "B", onAll), movedColumn("most on a tile", "B", (row) => row.most)])),
-      panel("Tensors", pairsTable("Tensors", tensors, size, [{ name: "name", title: "Tensor" }, { name: "type", title: "Type", value: typesOf }, ...pairColumns("All tiles", "B", size)]))];
+      panel("Tensors", pairsTable("Tensors", tensors, size, [{ name: "name", title: "Tensor", shorten: true }, { name: "type", title: "Type", shorten: true, value: typesOf }, ...pairColumns("All tiles", "B", size)]))];
   },
 });

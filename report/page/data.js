@@ -125,6 +125,11 @@ class Run {
   }
   /// What a name of this run is in the other: of an operation, of one alone, or of a group of them; nothing where only this run has it.
   counterpart(kind, name) { return this.counterparts.get(kind)?.get(name); }
+  /// That an operation has no row in the other run as it is fused there, as a text, where that is so.
+  fusedInOther(name) {
+    const there = runs.find((r) => r !== this);
+    return there.table("fused").get("name").includes(this.counterpart("alone", name)) ? `fused in ${there.label}` : "";
+  }
   stepName(number) { return number < this.steps.length ? this.steps[number].name : "control"; }
   parameter(name) {
     const table = this.table("/machine/parameter");

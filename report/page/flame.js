@@ -94,7 +94,7 @@ function flameView(view) {
     describe: () => `${describe(cursor)}. Arrow keys move in the tree, Enter zooms in, Home shows all.`,
     table: () => new Table({
       caption: `Parts of the program, ${WEIGHTS[state.weight][1]}`, sort: "weight", filter: true, rows: flat(root).filter((node) => node.weight), columns: [
-        { name: "path", title: "Path", value: (node) => pathOf(node).join(" › ") }, { name: "kind", title: "Kind" },
+        { name: "path", title: "Path", value: (node) => pathOf(node).join(" › ") }, { name: "kind", title: "Kind", spare: 1 },
         { name: "weight", title: WEIGHTS[state.weight][0], unit: WEIGHTS[state.weight][1].replace(/s$/, ""), number: true },
         { name: "share", title: "Share", unit: "%", number: true, value: (node) => (100 * node.weight) / root.weight, text: (node) => decimal((100 * node.weight) / root.weight, 2) }],
     }),

@@ -28,7 +28,12 @@ const percent = (part, whole, digits = 1) => (whole ? ((100 * part) / whole).toF
 const decimal = (n, digits = 2) => (Number.isFinite(n) ? n.toFixed(digits) : "–");
 const counted = (n, what) => `${grouped(n)} ${what}${n === 1 ? "" : "s"}`;
 /// What moved, in percent of what it was, or how many times as much it is where that is easier to read.
-const relativeText = (moved) => (moved >= 1000 ? `×${moved >= 9900 ? grouped(1 + moved / 100) : decimal(1 + moved / 100, 1)}` : `${moved < 0 ? "−" : moved > 0 ? "+" : "±"}${decimal(Math.abs(moved), 1)}`);
+const relativeText = (moved) => (moved >= 1000 ? `×${moved >= 9900 ? grouped(1 + moved / 100) : decimal(1 + moved / 100, 1)}` : `${signedText(moved, (n) => decimal(n, 1))}`);
+/// A number with its sign as `text` writes it; what is written as nothing has none.
+function signedText(n, text) {
+  const shown = text(Math.abs(n));
+  return parseFloat(shown) === 0 ? shown.replace(/^0(\.0+)?/, "±0") : (n < 0 ? "−" : n > 0 ? "+" : "±") + shown;
+}
 const signed = (n) => (n > 0 ? "+" : n < 0 ? "−" : "±") + grouped(Math.abs(n));
 
 /// The beginning of a text that nobody reads; commands and sources are whole.

@@ -73,9 +73,9 @@ function drawLiveness(pen, width, height) {
 function variableTable() {
   const rows = run().table("/program/variable").rows().filter((variable) => isLive(variable, memoryStep()));
   return new Table({ caption: `Tensors that are live in step ${memoryStep()}, ${run().stepName(memoryStep())}`, label: "Live tensors", sort: "bytes", filter: true, page: 25, rows, columns: [
-    { name: "name", title: "Tensor" }, { name: "type", title: "Type" }, number("bytes", "On all tiles", "B"), number("max_tile_bytes", "Most on a tile", "B"), number("tiles", "Tiles"),
-    { name: "always_live", title: "Always", text: (v) => (v.always_live ? "yes" : "") }, number("first_step", "First step"), number("last_step", "Last step"),
-    { name: "source", title: "Source", value: (v) => (v.source_file ? `${v.source_file}:${v.source_line}` : "") }] });
+    { name: "name", title: "Tensor", shorten: true }, { name: "type", title: "Type", shorten: true, spare: 2 }, number("bytes", "On all tiles", "B"), number("max_tile_bytes", "Most on a tile", "B", { spare: 1 }), number("tiles", "Tiles", undefined, { spare: 4 }),
+    { name: "always_live", title: "Always", spare: 5, text: (v) => (v.always_live ? "yes" : "") }, number("first_step", "First step", undefined, { spare: 3 }), number("last_step", "Last step", undefined, { spare: 3 }),
+    { name: "source", title: "Source", shorten: true, spare: 1, value: (v) => (v.source_file ? `${v.source_file}:${v.source_line}` : "") }] });
 }
 
 views.push({
@@ -112,7 +112,7 @@ views.push({
       },
       table: () => new Table({ caption: "Bytes of each category on each tile", sort: "whole", rows: Array.from({ length: run().report.tiles }, (_, tile) => tile), chosen: (tile) => tile === state.tile, columns: [
         number("tile", "Tile", undefined, { value: (tile) => tile, text: String, choose: (tile) => choose({ tile }) }), number("whole", "All", "B", { value: (tile) => tileTotals()[tile] }),
-        ...categories.map((name, k) => number(name, name.replaceAll("_", " "), "B", { value: (tile) => categoryBytes()[k][tile] }))] }),
+        ...categories.map((name, k) => number(name, name.replaceAll("_", " "), "B", { spare: k + 1, value: (tile) => categoryBytes()[k][tile] }))] }),
     });
     const curve = new Chart({
       title: "Live while each step runs", height: 220, draw: drawLiveness, legend: legend([["Always live", category(0)], ["From step to step", category(1)]]),

@@ -21,7 +21,7 @@ function beyondOther(kind, rowsOf) {
   const [here, there] = [run(), other()].map((r) => new Map(rowsOf(r).map((row) => [row.name, row.device])));
   return (name) => {
     const before = there.get(run().counterpart(kind, name)), by = (here.get(name) || 0) - (before ?? 0), style = verdict(by, 1);
-    return { by, style, text: MARKS[style] + (before === undefined ? `only ${run().label}` : signed(by)) };
+    return { by, style, text: MARKS[style] + (before === undefined ? (kind === "operation" && run().fusedInOther(name)) || `only ${run().label}` : signed(by)) };
   };
 }
 function deltaColumn(kind, rowsOf) {
@@ -35,18 +35,20 @@ function operationsTable() {
     caption: `Cycles are of the critical path; work and balance are of all tiles, ${BEGUN}`, label: "Operations", sort: "device", filter: true, page: 100, rows,
     chosen: (row) => row.name === state.operation,
     columns: [
-      { name: "name", title: "Operation", choose: (row) => choose({ operation: row.name === state.operation ? "" : row.name }) },
+      { name: "name", title: "Operation", shorten: true, choose: (row) => choose({ operation: row.name === state.operation ? "" : row.name }) },
+      { name: "opcode", title: "StableHLO", shorten: true, spare: 3 }, { name: "python", title: "Python", text: (row) => fileName(row.python), shorten: true, spare: 1 },
       number("device", "Device", "cycle", { bar: (row) => row.device / most }),
-      number("share", "Of device", "%", { value: (row) => (100 * row.device) / whole, text: (row) => decimal((100 * row.device) / whole, 1) }),
+      number("share", "Of device", "%", { spare: 5, value: (row) => (100 * row.device) / whole, text: (row) => decimal((100 * row.device) / whole, 1) }),
       ...deltaColumn("operation", operationRows),
-      number("compute_cycles", "Compute", "cycle"), number("exchange_cycles", "Exchange", "cycle"), number("sync_cycles", "Sync", "cycle"),
-      number("host_cycles", "Host", "cycle"), number("supersteps", "Supersteps", undefined, { detail: true }), number("runs", "Runs"), 
-      number("work", "Work", "tile cycle", { detail: true, meaning: `Compute cycles of all tiles, ${BEGUN}` }),
-      number("balance", "Balance", "%", { value: (row) => 100 * row.balance, text: (row) => (Number.isNaN(row.balance) ? "–" : decimal(100 * row.balance, 0)),
+      number("compute_cycles", "Compute", "cycle", { spare: 2 }), number("exchange_cycles", "Exchange", "cycle", { spare: 2 }), number("sync_cycles", "Sync", "cycle", { spare: 4 }),
+      number("balance", "Balance", "%", { spare: 6, value: (row) => 100 * row.balance, text: (row) => (Number.isNaN(row.balance) ? "–" : decimal(100 * row.balance, 0)),
              meaning: `Mean over most compute cycles of the tiles, ${BEGUN}` }),
-      number("bytes", "Exchanged", "B"), number("flops", "FLOP", undefined, { detail: true }),
-      number("rate", "FLOP/cycle", undefined, { text: (row) => (row.flops ? decimal(row.rate, 1) : "–") }),
-      { name: "opcode", title: "StableHLO", detail: true }, { name: "source", title: "Module", detail: true }, { name: "python", title: "Python", text: (row) => fileName(row.python) },
+      number("bytes", "Exchanged", "B", { spare: 7 }),
+      number("rate", "FLOP/cycle", undefined, { detail: true, spare: 8, text: (row) => (row.flops ? decimal(row.rate, 1) : "–") }),
+      number("runs", "Runs", undefined, { detail: true, spare: 9 }), number("flops", "FLOP", undefined, { detail: true, spare: 10 }),
+      number("work", "Work", "tile cycle", { detail: true, spare: 11, meaning: `Compute cycles of all tiles, ${BEGUN}` }),
+      { name: "source", title: "Module", detail: true, shorten: true, spare: 12 },
+      number("host_cycles", "Host", "cycle", { detail: true, spare: 13 }), number("supersteps", "Supersteps", undefined, { detail: true, spare: 14 }),
     ],
   });
 }
@@ -63,8 +65,8 @@ function groupsTable(by) {
       { name: "name", title: GROUPINGS[by] }, number("device", "Device", "cycle", { bar: (row) => row.device / most }),
       number("share", "Of device", "%", { value: (row) => (100 * row.device) / whole, text: (row) => decimal((100 * row.device) / whole, 1) }),
       ...deltaColumn(by, (of) => groupRows(of, by)),
-      number("compute_cycles", "Compute", "cycle"), number("exchange_cycles", "Exchange", "cycle"), number("sync_cycles", "Sync", "cycle"), number("host_cycles", "Host", "cycle"),
-      number("supersteps", "Supersteps"), number("runs", "Runs"), number("flops", "FLOP")] });
+      number("compute_cycles", "Compute", "cycle", { spare: 1 }), number("exchange_cycles", "Exchange", "cycle", { spare: 1 }), number("sync_cycles", "Sync", "cycle", { spare: 3 }), number("host_cycles", "Host", "cycle", { spare: 4 }),
+      number("supersteps", "Supersteps", undefined, { spare: 5 }), number("runs", "Runs", undefined, { spare: 2 }), number("flops", "FLOP", undefined, { spare: 2 })] });
 }
 /// What the steps of the chosen operation, and exchanges that it shares, do besides it.
 function fusedTable() {
@@ -73,7 +75,7 @@ function fusedTable() {
   return rows.length > 0 && new Table({
     caption: `Operations that share steps with ${state.operation}, with their shares, as in reports`, label: "Fused operations", page: 25, rows,
     columns: [{ name: "step", title: "Step" }, { name: "name", title: "Operation" }, number("share", "Of the step", "%", { value: (row) => 100 * row.share, text: (row) => decimal(100 * row.share, 1) }),
-              number("compute", "Compute", "cycle"), number("exchange", "Exchange", "cycle"), { name: "opcode", title: "StableHLO" }, { name: "source", title: "Module" }, { name: "python", title: "Python", text: (row) => fileName(row.python) }] });
+              number("compute", "Compute", "cycle"), number("exchange", "Exchange", "cycle"), { name: "opcode", title: "StableHLO", spare: 1 }, { name: "source", title: "Module", spare: 2 }, { name: "python", title: "Python", text: (row) => fileName(row.python) }] });
 }
 
 views.push({

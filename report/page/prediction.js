@@ -86,7 +86,7 @@ function stepsPanel(steps) {
   const toOperation = (row) => choose({ view: "operations", operation: run().steps[row.step].operationName }), beside = steps.filter((step) => !step.runs).length;
   const point = (row) => ({ shape: row.kindName === "compute" ? "circle" : "square", fill: row.kindName, choose: () => toOperation(row) });
   const table = new Table({ caption: "Steps, those first that are farthest off in the run", label: "Predicted steps", filter: true, page: 25, rows: steps, columns: [
-    { name: "name", title: "Step", choose: toOperation }, { name: "kindName", title: "Kind" }, number("executed", "Runs"), number("runs", "Compared"), ...predictionColumns()] });
+    { name: "name", title: "Step", choose: toOperation }, { name: "kindName", title: "Kind", spare: 2 }, number("executed", "Runs", undefined, { spare: 4 }), number("runs", "Compared", undefined, { spare: 3 }), ...predictionColumns()] });
   return [
     h("div", { class: "panel note" }, `${worstPredicted(steps, "steps")} A prediction is of the tile that takes longest for the step, ` +
       `what is measured of the critical tile of its superstep${beside ? `; ${counted(beside, "step")} ran only beside longer ones on other tiles` : ""}.`),
@@ -95,8 +95,8 @@ function stepsPanel(steps) {
 }
 function kindsPanel(kinds) {
   const toSuperstep = (row) => choose({ view: "timeline", superstep: row.first }), columns = [
-    { name: "computes", title: "Computes", choose: toSuperstep }, { name: "exchanges", title: "Exchanges" }, number("times", "Times"),
-    number("w", "w", "cycle", { text: (row) => mean(row.w) }), number("h", "h", "B", { text: (row) => mean(row.h) }), ...predictionColumns()];
+    { name: "computes", title: "Computes", choose: toSuperstep }, { name: "exchanges", title: "Exchanges", spare: 2 }, number("times", "Times", undefined, { spare: 3 }),
+    number("w", "w", "cycle", { spare: 4, text: (row) => mean(row.w) }), number("h", "h", "B", { spare: 4, text: (row) => mean(row.h) }), ...predictionColumns()];
   const table = new Table({ caption: "Supersteps between the same steps, those first that are farthest off in the run", label: "Supersteps by BSP", filter: true, page: 25,
                             rows: kinds, columns });
   return [

@@ -19,9 +19,9 @@ views.push({
     return [
       h("div", { class: "panel" }, new Table({ caption: "What may differ between equal runs, and the trace", rows: facts, columns: [{ name: "name", title: "What" }, { name: "value", title: "Value" }] }).element),
       h("div", { class: "panel" }, new Table({ caption: "Numbers of the machine", label: "Numbers of the machine", filter: true, page: 100, rows: sources, columns: [
-        { name: "name", title: "Key" }, number("value", "Value"), { name: "unit", title: "Unit" },
-        { name: "cost_source", title: "Certainty", text: (row) => SOURCES[row.cost_source] || "assumed", style: (row) => (row.cost_source === 3 || row.cost_source === 4 ? "worse" : "") },
-        { name: "origin", title: "Source", value: origin }] }).element),
+        { name: "name", title: "Key", shorten: true }, number("value", "Value"), { name: "unit", title: "Unit", spare: 1 },
+        { name: "cost_source", title: "Certainty", spare: 2, text: (row) => SOURCES[row.cost_source] || "assumed", style: (row) => (row.cost_source === 3 || row.cost_source === 4 ? "worse" : "") },
+        { name: "origin", title: "Source", spare: 3, value: origin }] }).element),
       h("details", { class: "panel" }, h("summary", {}, "The machine as a file"), h("pre", { tabindex: 0 }, doc.machine_toml)),
     ];
   },

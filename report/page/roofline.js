@@ -33,13 +33,13 @@ function rateMoved() {
   return [number("moved", `Δ to ${other().label}`, "FLOP/cycle", { value: by, style, text: (row) => (row.there ? MARKS[style(row)] + signedText(by(row), few) : `only ${run().label}`) })];
 }
 function rooflineTable(rows, roofs) {
-  const share = (title, roof, meaning) => number(title, `Of ${title}`, "%", { meaning, value: (row) => (100 * row.rate) / roof(row),
+  const share = (title, roof, meaning) => number(title, `Of ${title}`, "%", { meaning, spare: 3, value: (row) => (100 * row.rate) / roof(row),
     text: (row) => (Number.isFinite(roof(row)) ? few((100 * row.rate) / roof(row)) : "–") });
   return new Table({
     caption: "Operations with floating-point arithmetic, those first that take most device cycles", label: "Operations under the roofline", filter: true, rows,
     columns: [
       { name: "name", title: "Operation", choose: (row) => choose({ view: "operations", operation: row.name }) },
-      number("device", "Device", "cycle"), number("flops", "FLOP"), number("bytes", "Exchanged", "B"),
+      number("device", "Device", "cycle"), number("flops", "FLOP", undefined, { spare: 2 }), number("bytes", "Exchanged", "B", { spare: 1 }),
       number("intensity", "FLOP/B", undefined, { text: (row) => (row.bytes ? few(row.intensity) : "no exchange") }),
       number("rate", "FLOP/cycle", undefined, { text: (row) => few(row.rate) }), ...rateMoved(),
       ...(roofs.exchange ? [share("exchange", (row) => row.intensity * roofs.exchange, "FLOP/cycle of what exchanges at full width would allow")] : []),

@@ -1,12 +1,19 @@
-// A table that sorts, filters, turns pages, and copies itself as comma-separated values.
+// A table that fits its box, sorts, filters, turns pages, and copies itself as comma-separated values.
 
 const NAMELESS = "(no name)";
 
 /// A column of numbers.
 const number = (name, title, unit, extra = {}) => ({ name, title, unit, number: true, ...extra });
 
+const tableOf = new WeakMap();
+/// Lets tables that are printed have all their rows, or those of before.
+function printTables(begins) {
+  for (const element of document.querySelectorAll(".paged")) if (!element.closest("details:not([open])")) tableOf.get(element).printed(begins);
+}
+
 class Table {
-  /// `columns`: {name, title, unit, value(row), text(row), number, choose(row), bar(row), meaning, detail: not in print}; `rows` a list or a function.
+  /// `columns`: {name, title, unit, value(row), text(row), number, choose(row), bar(row), meaning, detail: not in print, shorten: where its texts are long,
+  /// spare: where the box is too narrow those with the greatest are left out first, and of equals the last}; `rows` a list or a function.
   constructor({ caption, columns, rows, sort, descending = true, page = 50, filter = false, chosen, label }) {
     Object.assign(this, { columns, rows, descending, page, chosen });
     this.id = (label || caption).toLowerCase().replace(/[^a-z0-9]+/g, "-");
@@ -22,10 +29,13 @@ class Table {
       h("button", { type: "button", class: "quiet", on: { click: () => this.show(this.first - this.page) } }, "‹ Before"),
       h("button", { type: "button", class: "quiet", on: { click: () => this.show(this.first + this.page) } }, "Next ›"));
     const search = filter && h("input", { type: "search", placeholder: "Filter", "aria-label": `Filter ${label || caption}`, value: this.words, on: { input: (event) => this.filter(event.target.value) } });
+    this.folds = h("button", { type: "button", class: "quiet folds", hidden: true, on: { click: () => this.fit(!this.whole) } });
     this.copied = h("button", { type: "button", class: "quiet", on: { click: () => this.copyCsv() } }, "Copy CSV");
-    this.element = h("div", {}, h("div", { class: "table-tools" }, search, this.copied, this.note, this.turn),
-      h("div", { class: "table", tabindex: 0, role: "region", "aria-label": label || caption },
-        h("table", {}, h("caption", {}, caption), h("thead", {}, this.head), this.body)));
+    this.box = h("div", { class: "table", tabindex: 0, role: "region", "aria-label": label || caption },
+      h("table", {}, h("caption", {}, caption), h("thead", {}, this.head), this.body));
+    this.element = h("div", { class: "paged" }, h("div", { class: "table-tools" }, search, this.copied, this.folds, this.note, this.turn), this.box);
+    tableOf.set(this.element, this);
+    new ResizeObserver(() => requestAnimationFrame(() => this.box.clientWidth === this.fitted || this.fit())).observe(this.box);
     for (const column of columns) {
       column.head = h("th", { scope: "col", class: (column.number ? "number" : "") + (column.detail ? " detail" : ""), title: column.meaning },
         h("button", { type: "button", on: { click: () => this.sort(column) } }, column.title + (column.unit ? ` (${column.unit})` : "")));
@@ -67,19 +77,41 @@ class Table {
   }
   show(first) {
     const rows = this.list();
-    this.first = clamp(first, 0, Math.max(0, Math.floor((rows.length - 1) / this.page) * this.page));
+    this.first = this.page === Infinity ? 0 : clamp(first, 0, Math.max(0, Math.floor((rows.length - 1) / this.page) * this.page));
     for (const column of this.columns)
       column.head.setAttribute("aria-sort", column !== this.sortBy ? "none" : this.descending ? "descending" : "ascending");
     replaceWithin(this.body, ...rows.slice(this.first, this.first + this.page).map((row) => this.line(row)));
     const last = Math.min(rows.length, this.first + this.page);
     this.note.textContent = rows.length > this.page ? `${grouped(this.first + 1)}–${grouped(last)} of ${grouped(rows.length)}` : counted(rows.length, "row");
     this.turn.hidden = rows.length <= this.page;
+    this.fit();
+  }
+  /// Leaves out spare columns until the others fit the box, or none where the `whole` table is asked for.
+  fit(whole = this.whole) {
+    this.whole = whole;
+    this.fitted = this.box.clientWidth;
+    const fold = (column, folded) => {
+      for (const row of [this.head, ...this.body.rows]) row.cells[this.columns.indexOf(column)].classList.toggle("folded", folded);
+    };
+    const spare = this.columns.slice(1).reverse().sort((a, b) => (b.spare || 0) - (a.spare || 0));
+    for (const column of spare) fold(column, false);
+    let folded = 0;
+    while (!whole && folded < spare.length && this.box.scrollWidth > this.box.clientWidth) fold(spare[folded++], true);
+    this.folds.hidden = !whole && folded === 0;
+    this.folds.textContent = whole ? "Fit columns" : counted(folded, "more column");
+  }
+  /// All rows while the page is printed, then those of before.
+  printed(begins) {
+    if (begins) this.onScreen = [this.first, this.page];
+    const [first, page] = begins ? [0, Infinity] : this.onScreen;
+    this.page = page;
+    this.show(first);
   }
   line(row) {
     const cells = this.columns.map((column, i) => {
-      const text = this.text(column, row);
-      const cell = h(i === 0 && !column.number ? "th" : "td", { scope: i === 0 && !column.number ? "row" : undefined, class: column.number ? "number" : text.length <= 40 ? "text short" : "text" },
-        column.choose ? h("button", { type: "button", class: "link", on: { click: () => column.choose(row) } }, brief(text) || NAMELESS) : brief(text));
+      const text = this.text(column, row), shown = brief(text);
+      const cell = h(i === 0 && !column.number ? "th" : "td", { scope: i === 0 && !column.number ? "row" : undefined, class: column.number ? "number" : column.shorten ? "text short cut" : shown.length <= 40 ? "text short" : "text", title: column.shorten && shown },
+        column.choose ? h("button", { type: "button", class: "link", on: { click: () => column.choose(row) } }, shown || NAMELESS) : shown);
       if (column.style) cell.className += " " + column.style(row);
       if (column.detail) cell.className += " detail";
       if (column.bar) {

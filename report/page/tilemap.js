@@ -84,7 +84,7 @@ function mapTable() {
   const place = run().table("/machine"), values = mapValues(), moves = isMoved() && movedValues(), style = (row) => verdict(row.moved, 1);
   return new Table({ caption: "Tiles of the chip", sort: "value", rows: Array.from(values, (value, tile) => ({ tile, value, moved: moves ? moves[tile] : NaN })), chosen: (row) => row.tile === state.tile, columns: [
     number("tile", "Tile", undefined, { text: (row) => String(row.tile), choose: (row) => choose({ tile: row.tile }) }),
-    ...["row", "column", "lane"].map((name) => number(name, name[0].toUpperCase() + name.slice(1), undefined, { value: (row) => place.get(name)[row.tile] })),
+    ...["row", "column", "lane"].map((name) => number(name, name[0].toUpperCase() + name.slice(1), undefined, { spare: 1, value: (row) => place.get(name)[row.tile] })),
     number("value", map()[0], map()[1].replace(/s$/, "")),
     ...(moves ? [number("moved", `Δ to ${other().label}`, map()[1].replace(/s$/, ""), { style, text: (row) => (Number.isNaN(row.moved) ? "–" : MARKS[style(row)] + signed(row.moved)) })] : [])] });
 }

@@ -6,7 +6,7 @@ import sys
 import unittest
 from pathlib import Path
 
-from page_case import LINEAR, MODULE, PageCase, superstep
+from page_case import KARATE, LINEAR, MODULE, PageCase, superstep
 
 import h5py
 
@@ -165,6 +165,45 @@ class PageOfTwo(PageCase):
                 by = self.number(row["Measured (cycle)"]) - self.number(was["Measured (cycle)"])
                 self.assertAlmostEqual(self.number(row["Δ to A (cycle)"]), by, delta=0.2)
                 self.assertEqual(row["Off in A (%)"], was["Off (%)"])
+
+    def test_an_operation_that_the_other_run_fuses_is_not_said_to_be_of_one_alone(self):
+        program = """func.func public @main(%arg0: tensor<16x16xf32>, %arg1: tensor<16x16xf32>) -> tensor<16x16xf32> {
+          %0 = stablehlo.subtract %arg0, %arg1 : tensor<16x16xf32>
+          %1 = stablehlo.dot %arg0, %arg1 : (tensor<16x16xf32>, tensor<16x16xf32>) -> tensor<16x16xf32>
+          %2 = stablehlo.multiply %0, %1 : tensor<16x16xf32>
+          return %2 : tensor<16x16xf32>
+        }"""
+        fused = "\n".join(line for line in program.split("\n") if "%1 = " not in line).replace("%0, %1", "%0, %arg1")
+        traces = []
+        for name, text in (("apart", program), ("fused", fused)):
+            module = self.folder / f"{name}.mlir"
+            module.write_text(text)
+            traces.append(self.run_traced(name, str(module), "-m", "tiny4", "--input", "random:1"))
+        page = self.make("fused.html", *traces)
+        self.open("compare", page)
+        said = {row["Operation"]: row["B − A (%)"] for row in self.panel("compare", "Operations, what moved most first")}
+        self.assertEqual((said["dot_general.3"], said["multiply.4"]), ("only A", "fused in B"))
+        self.assertIn("1 are only in A, 0 only in B; 1 of A are fused in B, 0 of B in A", self.browser.run("document.querySelector('#view-compare .banner').textContent"))
+        self.open("operations", page, run=0)
+        said = {row["Operation"]: row["Δ to B (cycle)"] for row in self.rows("#view-operations")}
+        self.assertEqual((said["dot_general.3"], said["multiply.4"]), ("✗ only A", "✗ fused in B"))
+
+    def test_a_difference_that_rounds_to_nothing_has_no_sign(self):
+        latency = "sync.internal_latency"
+        karate = self.run_traced("karate", *KARATE)
+        with h5py.File(karate) as file:
+            parameters = dict(zip(file["machine/parameter/name"], file["machine/parameter/value"]))
+        longer = self.run_traced("longer", *KARATE, "--set", f"{latency}={int(parameters[latency.encode()]) + 1} cycles")
+        self.open("compare", self.make("longer.html", karate, longer))
+        totals = {row["Total"]: row for row in self.panel("compare", "Totals of both runs")}
+        self.assertGreater(self.number(totals["Device cycles"]["B − A"]), 0)
+        self.assertEqual((totals["Device cycles"]["B − A (%)"], totals["BSP efficiency"]["B − A"]), ("±0 %", "±0 points"))
+        self.assertEqual((totals["Host cycles"]["B − A"], totals["Host cycles"]["B − A (%)"]), ("±0", "±0 %"))
+        for row in self.panel("compare", "Operations, what moved most first"):
+            for text in row.values():
+                self.assertNotRegex(text, r"[−+]0(\.0+)?( |$)")
+            if row["Device A (cycle)"] == row["Device B (cycle)"]:
+                self.assertEqual((row["B − A (cycle)"], row["B − A (%)"]), ("±0", "±0"))
 
     def test_other_views_show_the_run_that_is_chosen_and_what_moved(self):
         for run, (file, mark) in enumerate(((self.file, "✓"), (self.after, "✗"))):

@@ -46,6 +46,49 @@ class PageViews(PageCase):
                     self.assertTrue(self.browser.run(f"{figure}.querySelector('canvas').getAttribute('aria-label').length > 10"))
                     self.assertEqual(self.browser.run(f"[...{figure}.querySelectorAll('figcaption > .tools > button')].map((b) => b.textContent)")[-2:], ["SVG", "PNG"])
 
+    def test_no_table_is_wider_than_its_box(self):
+        both = self.make("both_karate.html", self.karate, self.karate)
+        try:
+            for width in (400, 1280, 1800):
+                self.browser.size(width, 900)
+                for page in (self.karate_page, both):
+                    self.open("summary", page)
+                    for view in self.views():
+                        self.open(view, page)
+                        self.open_tables(view)
+                        self.browser.frame()
+                        wide = self.browser.run("""[...document.querySelectorAll('section.shown .table')].filter((box) => box.checkVisibility() && box.scrollWidth > box.clientWidth)
+                          .map((box) => [box.getAttribute('aria-label'), box.scrollWidth, box.clientWidth])""")
+                        self.assertEqual((width, view, wide), (width, view, []))
+        finally:
+            self.browser.size(1440, 900)
+
+    def test_columns_that_answer_most_stay_where_a_table_is_narrow_and_others_can_be_asked_for(self):
+        shown = "[...document.querySelectorAll('#view-operations thead th')].filter((th) => th.checkVisibility()).map((th) => th.textContent)"
+        try:
+            self.browser.size(1280, 900)
+            self.open("operations", self.karate_page)
+            self.browser.frame()
+            found = self.browser.run(shown)
+            self.assertEqual(found, ["Operation", "StableHLO", "Python", "Device (cycle)", "Compute (cycle)", "Exchange (cycle)", "Sync (cycle)"])
+            self.browser.run("[...document.querySelectorAll('#view-operations button')].find((b) => b.textContent.endsWith(' more columns')).click()")
+            self.assertIn("Supersteps", self.browser.run(shown))
+        finally:
+            self.browser.size(1440, 900)
+
+    def test_tables_are_printed_with_all_their_rows(self):
+        self.open("memory", self.karate_page)
+        count = "[...document.querySelectorAll('.paged')].filter((e) => !e.closest('details')).map((e) => [e.querySelector('.note').textContent, e.querySelectorAll('tbody tr').length])"
+        before = self.browser.run(count)
+        self.browser.run("window.dispatchEvent(new Event('beforeprint'))")
+        printed = self.browser.run(count)
+        self.assertGreater(len(printed), len(before))
+        for note, rows in printed:
+            self.assertEqual(note, f"{rows:,} row{'s' if rows != 1 else ''}")
+        self.assertIn("–", "".join(note for note, _ in before))
+        self.browser.run("window.dispatchEvent(new Event('afterprint'))")
+        self.assertEqual([row for row in self.browser.run(count) if row in before], before)
+
     def test_totals_are_those_of_the_trace(self):
         self.open("summary")
         self.open_tables("summary")
@@ -505,6 +548,7 @@ class PageViews(PageCase):
             view = self.browser.run("document.querySelector('section.shown').id")
             shown.add(view)
             self.open_tables(view[5:])
+            self.browser.run("document.querySelectorAll('section.shown .folds:not([hidden])').forEach((button) => button.click())")
             found = self.browser.run("document.querySelector('section.shown').innerText + '\\n' + document.getElementById('selection').innerText")
             said = re.findall(r"\d{1,3}(?:,\d{3})+|\d+\.\d+(?= %)|(?<=`)\w+\.\d+(?:\.\w+)?(?=`)|(?<=`)\w+\.py:\d+(?=`)", text)
             for name in said:
