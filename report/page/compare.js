@@ -159,9 +159,9 @@ function runNotes(operations) {
 /// Numbers of the machine that are not the same, or only of one.
 function machinesTable() {
   const rows = paired(...runs.map((r) => r.table("/machine/parameter").rows()), (name) => name).filter(({ a, b }) => a?.value !== b?.value);
-  const of = (side) => ({ value: (row) => row[side]?.value ?? NaN, text: (row) => (row[side] ? few(row[side].value) : "–") });
+  const of = (side, r) => ({ value: (row) => row[side]?.value ?? NaN, text: (row) => (row[side] ? r.parameterText(row[side]) : "–") });
   return rows.length > 0 && new Table({ caption: "Numbers that are not the same", label: "Machines", rows, columns: [
-    { name: "name", title: "Key" }, number("a", "A", undefined, of("a")), number("b", "B", undefined, of("b")), { name: "unit", title: "Unit", value: ({ a, b }) => (a || b).unit }] });
+    { name: "name", title: "Key" }, number("a", "A", undefined, of("a", runs[0])), number("b", "B", undefined, of("b", runs[1])), { name: "unit", title: "Unit", value: ({ a, b }) => unitText(a || b) }] });
 }
 
 views.push({

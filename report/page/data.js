@@ -136,6 +136,8 @@ class Run {
     const i = table.get("name").indexOf(name);
     return i < 0 ? null : table.get("value")[i];
   }
+  /// The value of a row of /machine/parameter as a text: a name where its key has names.
+  parameterText({ name, value }) { return this.doc.key_names[name]?.[value] ?? (Number.isInteger(value) ? grouped(value) : few(value)); }
   get limit() { return this.report.memory.tile_bytes; }
   meaning(path) { return (this.doc.meanings[path] || ["", ""])[1]; }
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "isa/machine_keys.h"
 #include "report/counterparts.h"
 #include "report/insights.h"
 #include "report/json_text.h"
@@ -243,6 +244,29 @@ ordered_json step_sums(const TraceSummary& summary) {
   return packed_columns(out);
 }
 
+/// What streams move over the host link in all their transfers, by their number.
+ordered_json stream_sums(const TraceFile& trace) {
+  struct OfStream {
+    std::uint64_t transfers = 0, bytes = 0, packets = 0, cycles = 0;
+  };
+  std::vector<OfStream> sums(trace.read(kStreams).size());
+  trace.for_each_row(kTransfers, [&](const TransferRow& row) {
+    if (row.stream >= sums.size()) return;
+    OfStream& of_stream = sums[row.stream];
+    ++of_stream.transfers;
+    of_stream.bytes += row.bytes;
+    of_stream.packets += row.packets;
+    of_stream.cycles += row.length.value();
+  });
+  NamedNumbers out;
+  for (const auto& [transfers, bytes, packets, cycles] : sums)
+    append(out, {{"transfers", transfers},
+                 {"moved_bytes", bytes},
+                 {"packets", packets},
+                 {"cycles", cycles}});
+  return packed_columns(out);
+}
+
 /// Operations that share steps, with what their shares go by.
 ordered_json fused_columns(const TraceSummary& summary) {
   NamedNumbers numbers;
@@ -286,6 +310,16 @@ ordered_json group_columns(const TraceSummary& summary, std::string_view by) {
   return out;
 }
 
+/// Of keys of machines whose values are names: these, by number.
+ordered_json key_names() {
+  ordered_json out = ordered_json::object();
+  MachineConfig machine;
+  for_each_key(machine, [&](const Key& key, const auto&) {
+    if (!key.names.empty()) out[key.name] = key.names;
+  });
+  return out;
+}
+
 /// Unit and meaning of every column, by path, so that a page explains its numbers.
 ordered_json meanings() {
   ordered_json out = ordered_json::object();
@@ -320,11 +354,13 @@ ordered_json page_document(const TraceFile& trace, const PageLimits& limits) {
   const std::vector<MachineText> text = trace.read(kMachineText);
   out["machine_origin"] = text.empty() ? "" : text.front().origin;
   out["meanings"] = meanings();
+  out["key_names"] = key_names();
   out["tables"] = tables(trace, kTilePlaces, kParameters, kUsedTiles, kOperations, kSteps,
                          kVertexTypes, kVariables, kStreams, kLiveness);
   out["tables"]["/memory"] = memory_columns(trace);
   out["tables"]["step_sums"] = step_sums(summary);
   out["tables"]["fused"] = fused_columns(summary);
+  if (trace.has(kTransfers)) out["tables"]["stream_sums"] = stream_sums(trace);
   for (const std::string_view by : kStepGroupings)
     if (by != "operation") out["tables"][fmt::format("by_{}", by)] = group_columns(summary, by);
   const auto left = [&] {

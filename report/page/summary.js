@@ -70,13 +70,21 @@ function assumedNote() {
     `(${percent(cycles.host_assumed, cycles.host)}) rest on assumed or extrapolated numbers of the machine; Provenance says which.`;
 }
 
-/// What visits to the host move, by name.
+/// What visits to the host move, by name, and how long that takes.
 function streamsPanel() {
-  const rows = run().table("/program/stream").rows();
-  return rows.length > 0 && h("div", { class: "panel" }, h("h3", {}, "Streams over the host link"), new Table({
-    caption: "In the order of the program", label: "Streams", page: 10, rows, columns: [
-      { name: "name", title: "Stream" }, { name: "direction", title: "Direction", value: (row) => (row.direction ? "to the host" : "to the device") }, { name: "type", title: "Type" },
-      number("bytes", "On tiles", "B", { meaning: run().meaning("/program/stream/bytes") })] }).element);
+  const r = run(), sums = r.table("stream_sums").rows(), rows = r.table("/program/stream").rows().map((row, i) => ({ ...row, ...sums[i] })), { cycles } = r.report;
+  const all = rows.reduce((sum, row) => sum + row.cycles, 0), onTiles = number("bytes", "On tiles", "B", { spare: 4, meaning: r.meaning("/program/stream/bytes") });
+  const moves = sums.length === 0 ? [onTiles] : [
+    number("cycles", "Cycles", "cycle", { meaning: "From the first packet of a transfer to its last" }),
+    number("share", "Of streams", "%", { spare: 2, value: (row) => (100 * row.cycles) / all, text: (row) => (all ? decimal((100 * row.cycles) / all, 1) : "–") }),
+    number("moved_bytes", "Moved", "B"), number("transfers", "Transfers", undefined, { spare: 1 }), number("packets", "Packets", undefined, { spare: 3 }),
+    number("rate", "B/cycle", undefined, { spare: 3, value: (row) => row.moved_bytes / row.cycles, text: (row) => decimal(row.moved_bytes / row.cycles, 1) }), onTiles];
+  const note = sums.length === 0 ? "How long they take is in traces of --trace superstep." :
+    `Beginnings of ${counted(r.report.visits, "visit")} take ${grouped(cycles.visit_begin)} cycles, data ${grouped(cycles.host - cycles.visit_end)}, ends ${grouped(cycles.visit_end)}. ` +
+    "Streams of one visit share the way; what data takes beyond them is latency.";
+  return rows.length > 0 && h("div", { class: "panel" }, h("h3", {}, "Streams over the host link"), h("p", { class: "note" }, note), new Table({
+    caption: sums.length ? "Those that take longest first" : "In the order of the program", label: "Streams", page: 10, rows, sort: sums.length ? "cycles" : undefined, columns: [
+      { name: "name", title: "Stream" }, { name: "direction", title: "Direction", spare: 1, value: (row) => (row.direction ? "to the host" : "to the device") }, ...moves, { name: "type", title: "Type", shorten: true, spare: 3 }] }).element);
 }
 
 function banners() {

@@ -110,7 +110,7 @@ class Table {
   line(row) {
     const cells = this.columns.map((column, i) => {
       const text = this.text(column, row), shown = brief(text);
-      const cell = h(i === 0 && !column.number ? "th" : "td", { scope: i === 0 && !column.number ? "row" : undefined, class: column.number ? "number" : column.shorten ? "text short cut" : shown.length <= 40 ? "text short" : "text", title: column.shorten && shown },
+      const cell = h(i === 0 && !column.number ? "th" : "td", { scope: i === 0 && !column.number ? "row" : undefined, class: column.number ? "number" : column.shorten ? "text short cut" : shown.length <= 32 ? "text short" : "text", title: column.shorten && shown },
         column.choose ? h("button", { type: "button", class: "link", on: { click: () => column.choose(row) } }, shown || NAMELESS) : shown);
       if (column.style) cell.className += " " + column.style(row);
       if (column.detail) cell.className += " detail";

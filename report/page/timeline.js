@@ -103,6 +103,7 @@ function forEachColumn(scale, visit) {
 function drawTimeline(pen, width, height) {
   const scale = timeScale(width), r = run();
   const [top, tall] = LANES.phases;
+  pen.text(scale.left - 6, 14, "Cycles", { anchor: "end" });
   for (const t of ticks(scale.low, scale.high, width / 110)) {
     const x = scale.x(t);
     if (x < scale.left - 0.5 || x > scale.right + 0.5) continue;
@@ -182,7 +183,7 @@ function superstepText(s) {
   const r = run(), moved = trafficOf(s);
   return `Superstep ${s}: ${r.stepName(r.value("step", s))}\n` +
     PARTS.map((part) => `${part} ${grouped(r.value(`${part}_cycles`, s))}`).join(", ") + " cycles\n" +
-    `out ${Number.isNaN(moved.out) ? "unknown" : bytes(moved.out)}, in ${bytes(moved.in)}, h ${bytes(r.value("h_bytes", s))}\n` +
+    `out ${Number.isNaN(moved.out) ? "unknown" : bytes(moved.out)}, in ${bytes(moved.in)}, most of a tile (h) ${bytes(r.value("h_bytes", s))}\n` +
     `critical tile ${r.value("critical_tile", s)}`;
 }
 
@@ -248,7 +249,7 @@ function timelineKeys(event) {
 
 views.push({
   id: "timeline", title: "BSP timeline", group: "Time", needs: ["superstep", "from", "to", "device"],
-  hint: "Supersteps along time. Out and in are the bytes that leave and enter all tiles in the exchange of each superstep. Drag to move, Ctrl or Shift and wheel to zoom.",
+  hint: "Supersteps along time, in cycles from the first; device time leaves out the host. Out and in are the bytes that leave and enter all tiles in the exchange of each superstep. Drag to move, Ctrl or Shift and wheel to zoom.",
   make() {
     const without = tableWhenSuperstep("This trace has no supersteps.");
     if (without) return without;

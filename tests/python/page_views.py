@@ -97,6 +97,43 @@ class PageViews(PageCase):
         for part in PARTS + ("device", "total"):
             self.assertEqual(found[part.capitalize()], summary[part + "_cycles"])
 
+    def test_streams_have_what_they_move_and_how_long_it_takes(self):
+        transfers, names = self.file["host"], [name.decode() for name in self.file["program/stream/name"]]
+        expected = {name: [0, 0, 0, 0] for name in names}
+        for stream, *row in zip(*(transfers[column][:] for column in ("stream", "cycles", "bytes", "packets"))):
+            expected[names[stream]] = [a + int(b) for a, b in zip(expected[names[stream]], [*row, 1])]
+        self.open("summary")
+        rows = self.panel("summary", "Streams")
+        found = {row["Stream"]: [self.number(row[title]) for title in ("Cycles (cycle)", "Moved (B)", "Packets", "Transfers")] for row in rows}
+        self.assertEqual(found, expected)
+        cycles = [of_stream[0] for of_stream in found.values()]
+        self.assertEqual(cycles, sorted(cycles, reverse=True))
+        self.assertAlmostEqual(sum(self.number(row["Of streams (%)"]) for row in rows), 100, delta=0.05 * len(rows))
+        summary = self.file["summary"].attrs
+        self.assertIn(f"Beginnings of {summary['visits']} visits take {summary['visit_begin_cycles']:,} cycles, data {summary['host_cycles'] - summary['visit_end_cycles']:,}, ends {summary['visit_end_cycles']:,}.",
+                      self.browser.run("document.getElementById('view-summary').textContent"))
+        self.open("summary", self.make("totals.html", self.run_traced("totals", *LINEAR, level="summary")))
+        self.assertEqual(set(self.panel("summary", "Streams")[0]), {"Stream", "Direction", "On tiles (B)", "Type"})
+        self.assertIn("--trace superstep", self.browser.run("document.getElementById('view-summary').textContent"))
+
+    def test_the_panel_says_where_the_timeline_draws_a_superstep_and_whose_exchange_it_has(self):
+        supersteps, steps = self.file["supersteps"], self.file["program/step/name"]
+        cycles = {part: supersteps[part + "_cycles"][:].astype(int) for part in PARTS}
+        last = len(cycles["host"]) - 1
+        while not cycles["exchange"][last]:
+            last -= 1
+        panel = lambda: dict(self.browser.run("[...document.querySelectorAll('#selection dt')].map((dt) => [dt.textContent, dt.nextSibling.textContent])"))
+        start = supersteps["start_cycle"][last]
+        self.open("timeline", superstep=last)
+        before = sum(int(of_part[:last].sum()) for part, of_part in cycles.items() if part != "host")
+        self.assertLess(before, start)
+        found = panel()
+        self.assertEqual((found["Starts at"], found["Without host"]), (f"{start:,} cycles", f"{before:,} cycles"))
+        self.assertEqual(found["for step"], steps[supersteps["exchange_step"][last]].decode())
+        self.assertEqual(self.number(found["h, a tile's most"]), supersteps["h_bytes"][last])
+        self.open("timeline", superstep=last, device=0)  # where it is at its start
+        self.assertNotIn("Without host", panel())
+
     def test_cards_say_what_tiles_issue_of_their_compute_cycles(self):
         summary, work = self.file["summary"].attrs, int(self.file["supersteps/compute_cycles_sum"][:].sum())
         amp, aux = (int(summary[name + "_instructions"]) for name in ("amp", "aux"))
@@ -223,9 +260,14 @@ class PageViews(PageCase):
         self.assertEqual(set(rows), {name.decode() for name in parameters["name"]})
         origins = json.loads(self.file["provenance/config_origin"][0])
         certainties = ("measured", "published", "derived", "assumed", "extrapolated", "user")
+        words = {b"isa.encoding": "mk2", b"tile.bank_conflicts": "trap", b"exchange.fabric": "crossbar"}  # values that are names, 0 in a trace
         for name, value, source in zip(parameters["name"], parameters["value"], parameters["cost_source"]):
             row = rows[name.decode()]
-            self.assertEqual((self.number(row["Value"]), row["Certainty"]), (value, certainties[source]))
+            if name in words:
+                self.assertEqual((row["Value"], value), (words[name], 0))
+            else:
+                self.assertEqual(self.number(row["Value"]), value)
+            self.assertEqual(row["Certainty"], certainties[source])
             if isinstance(origins.get(name.decode()), str):  # whole, however long
                 self.assertEqual(row["Source"], origins[name.decode()])
         self.assertGreater(max(len(row["Source"]) for row in rows.values()), 120)
