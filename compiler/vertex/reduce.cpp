@@ -57,7 +57,7 @@ class Reduction {
         reads_again_(reads_again) {}
 
   void emit() {
-    const Label next = code_.label(), done = code_.label(), singles = code_.label();
+    const Label next = code_.label(), done = code_.label();
     list_ = code_.m("ld32", {"$mvertex_base", "$mzero", 0});
     for (const DType dtype : dtypes_) {
       const Reg address = word();
@@ -65,10 +65,12 @@ class Reduction {
     }
     for (std::size_t i = 0; i < dtypes_.size(); ++i) initial_.push_back(load_initial(i));
     code_.place(next);
-    if (reads_again_ && !operation_) {
+    if (operation_) {
+      reduce_floats(*operation_, next, done);
+    } else if (reads_again_) {
       command_in_place(next, done);
     } else {
-      command(next, done, singles);
+      command(next, done);
     }
     code_.place(done);
     for (PackedOutput& to : to_) to.finish();
@@ -78,48 +80,68 @@ class Reduction {
  private:
   Reg word() { return code_.m("ld32step", {"$mzero", step(list_), 1}); }
 
-  void command(Label next, Label done, Label singles) {
+  void command(Label next, Label done) {
+    const Label again = code_.label();
     const Reg turns = word();
     code_.branch("brneg", {turns}, done);
-    std::vector<Reg> from;
+    std::vector<Reg> from, skips, outer_skips;
     for (std::size_t i = 0; i < dtypes_.size(); ++i) from.push_back(word());
-    const Reg count = word();
-    if (operation_) {
-      reduce_floats(*operation_, next, turns, from[0], count, singles);
-    } else {
-      const Reg stride = word();
-      columns(next, turns, from, [&] { fold(from, count, stride); });
-    }
+    const Reg count = word(), stride = word();
+    for (std::size_t i = 0; i < layout_.sizes().size(); ++i) skips.push_back(word());
+    const Reg outers = word();
+    for (std::size_t i = 0; i < layout_.sizes().size(); ++i) outer_skips.push_back(word());
+    const Reg left = code_.fresh(File::kM);
+    code_.move(left, turns);
+    code_.place(again);
+    fold(from, count, stride);
+    advance(from, skips);
+    code_.branch("brnzdec", {both(left)}, again);
+    code_.branch("brz", {outers}, next);
+    advance(from, outer_skips);
+    code_.emit("add", {def(outers), outers, -1});
+    code_.move(left, turns);
+    code_.branch("bri", {}, again);
   }
 
   // The same, of a list whose address stays at the command until it is done.
   void command_in_place(Label next, Label done) {
-    const Label again = code_.label(), last = code_.label();
-    const auto k = static_cast<std::int64_t>(dtypes_.size());
-    const auto sizes = static_cast<std::int64_t>(layout_.sizes().size());
-    const std::int64_t skips = k + 3, outer_skips = skips + sizes + 1;
-    const auto load = [&](std::int64_t word) { return code_.m("ld32", {list_, "$mzero", word}); };
-    const auto load_all = [&](std::int64_t first) {
-      std::vector<Reg> words;
-      for (std::int64_t i = 0; i < sizes; ++i) words.push_back(load(first + i));
-      return words;
-    };
     const Reg left = load(0);
     code_.branch("brneg", {left}, done);
-    std::vector<Reg> from;
-    for (std::int64_t i = 0; i < k; ++i) from.push_back(load(1 + i));
-    const Reg outers = load(outer_skips - 1);
+    const std::vector<Reg> from = load_all(1, dtypes_.size());
+    columns(next, left, from, [&] {
+      fold(from, load(count_word()), load(count_word() + 1));
+      advance(from, load_all(skip_word(), layout_.sizes().size()));
+    });
+  }
+
+  [[nodiscard]] std::size_t count_word() const { return dtypes_.size() + 1; }
+  [[nodiscard]] std::size_t skip_word() const { return count_word() + 2; }
+  Reg load(std::size_t word) {
+    return code_.m("ld32", {list_, "$mzero", static_cast<std::int64_t>(word)});
+  }
+  std::vector<Reg> load_all(std::size_t first, std::size_t count) {
+    std::vector<Reg> words;
+    for (std::size_t i = 0; i < count; ++i) words.push_back(load(first + i));
+    return words;
+  }
+
+  // Runs `column` for each column of the command at the list's address, `left` of a row after this
+  // one; it leaves addresses at the next column. Then the list's address is behind the command.
+  template <class Column>
+  void columns(Label next, Reg left, const std::vector<Reg>& from, const Column& column) {
+    const std::size_t sizes = layout_.sizes().size(), outers_word = skip_word() + sizes;
+    const Label again = code_.label(), last = code_.label();
+    const Reg outers = load(outers_word);
     code_.place(again);
-    fold(from, load(k + 1), load(k + 2));
-    advance(from, load_all(skips));
+    column();
     code_.branch("brnzdec", {both(left)}, again);
     code_.branch("brz", {outers}, last);
-    advance(from, load_all(outer_skips));
+    advance(from, load_all(outers_word + 1, sizes));
     code_.emit("add", {def(outers), outers, -1});
     code_.emit("ld32", {def(left), list_, "$mzero", 0});
     code_.branch("bri", {}, again);
     code_.place(last);
-    code_.emit("add", {def(list_), list_, 4 * (outer_skips + sizes)});
+    code_.emit("add", {def(list_), list_, 4 * static_cast<std::int64_t>(outers_word + 1 + sizes)});
     code_.branch("bri", {}, next);
   }
 
@@ -138,30 +160,12 @@ class Reduction {
     return is_short_float(dtypes_[i]) ? widened(code_, dtypes_[i], raw) : raw;
   }
 
-  // Runs `column` for each column of a command; it leaves addresses behind its column.
-  template <class Column>
-  void columns(Label next, Reg turns, const std::vector<Reg>& from, const Column& column) {
-    const Label again = code_.label();
-    std::vector<Reg> skips, outer_skips;
-    for (std::size_t i = 0; i < layout_.sizes().size(); ++i) skips.push_back(word());
-    const Reg outers = word();
-    for (std::size_t i = 0; i < layout_.sizes().size(); ++i) outer_skips.push_back(word());
-    const Reg left = code_.fresh(File::kM);
-    code_.move(left, turns);
-    code_.place(again);
-    column();
-    advance(from, skips);
-    code_.branch("brnzdec", {both(left)}, again);
-    code_.branch("brz", {outers}, next);
-    advance(from, outer_skips);
-    code_.emit("add", {def(outers), outers, -1});
-    code_.move(left, turns);
-    code_.branch("bri", {}, again);
-  }
-
-  void reduce_floats(const SingleOperation& operation, Label next, Reg turns, Reg from, Reg count,
-                     Label singles) {
-    const Reg stride = word();
+  void reduce_floats(const SingleOperation& operation, Label next, Label done) {
+    const Label singles = code_.label();
+    const Reg left = load(0);
+    code_.branch("brneg", {left}, done);
+    const Reg from = load(1), count = load(count_word()), stride = load(count_word() + 1),
+              skip = load(skip_word());
     const Reg upper = code_.m("shr", {count, 16});
     const bool is_half = operation.result == DType::kF16;
     const Reg initial = is_half ? code_.a("f32tof16", {initial_[0]}) : initial_[0];
@@ -169,16 +173,18 @@ class Reduction {
     const Reg pair = code_.fresh(File::kPair);
     code_.emit("mov", {low(def(pair)), initial});
     code_.emit("mov", {high(def(pair)), initial});
-    columns(next, turns, {from}, [&] {
+    columns(next, left, {from}, [&] {
       for (const Reg sum : accumulate(operation, pair, from, count, upper, stride))
         code_.emit("st64step", {sum, "$mzero", step(to_[0].address()), 1});
+      advance({from}, {skip});
     });
 
     code_.place(singles);
     code_.emit("sub", {def(stride), "$mzero", stride});
-    columns(next, turns, {from}, [&] {
+    columns(next, left, {from}, [&] {
       const Reg sum = accumulate(operation, initial, from, count, upper, stride)[0];
       to_[0].put(is_half ? code_.a("f16tof32", {sum}) : sum);
+      advance({from}, {skip});
     });
   }
 
