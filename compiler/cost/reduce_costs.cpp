@@ -9,9 +9,9 @@
 namespace superstep {
 namespace {
 
-vertex::Reduce with_rows(vertex::Reduce reduce, bool rows) {
-  reduce.rows = rows;
-  return reduce;
+vertex::Codelet code_by(vertex::ReduceBy by, vertex::Reduce reduce, const MachineConfig& machine) {
+  reduce.by = by;
+  return reduce.code(machine);
 }
 
 }  // namespace
@@ -26,10 +26,12 @@ ReduceCosts::ReduceCosts(const MachineConfig& machine, const vertex::Reduce& red
       combine_(combine == nullptr
                    ? nullptr
                    : std::make_shared<const ReduceCosts>(machine, *combine, in_rows, may_cut)),
-      columns_(machine, with_rows(reduce, false).code(machine)) {
-  if (vertex::row_lanes(reduce.expression, reduce.outputs, reduce.dtypes) > 0) {
-    rows_.emplace(machine, with_rows(reduce, true).code(machine));
+      columns_(machine, code_by(vertex::ReduceBy::kColumns, reduce, machine)) {
+  const auto lanes = vertex::row_lanes(reduce.expression, reduce.outputs, reduce.dtypes);
+  if (lanes > 0) {
+    rows_.emplace(machine, code_by(vertex::ReduceBy::kRows, reduce, machine));
   }
+  if (lanes == 2) odd_row_.emplace(machine, code_by(vertex::ReduceBy::kOddRow, reduce, machine));
 }
 
 std::int64_t ReduceCosts::launch(std::int64_t width, std::int64_t depth, bool in_rows) const {
@@ -44,10 +46,14 @@ std::int64_t ReduceCosts::launch(std::int64_t width, std::int64_t depth, bool in
         .values = std::vector<vertex::Reduce::Value>(reduce_.dtypes.size(), value)};
     std::vector<std::uint32_t> words;
     for (const StateWord& word : state.words()) words.push_back(word.value);
-    const bool rows = rows_ && in_rows &&
-                      vertex::can_reduce_rows(reduce_.expression, reduce_.outputs, reduce_.dtypes,
-                                              static_cast<std::uint64_t>(depth));
-    const auto workers = (rows ? *rows_ : columns_).launch(words, 0, 0);
+    const auto by = in_rows ? vertex::reduce_by(reduce_.expression, reduce_.outputs, reduce_.dtypes,
+                                                static_cast<std::uint64_t>(width),
+                                                static_cast<std::uint64_t>(depth))
+                            : vertex::ReduceBy::kColumns;
+    const vertex::TimingAnalysis& analysis = by == vertex::ReduceBy::kRows     ? *rows_
+                                             : by == vertex::ReduceBy::kOddRow ? *odd_row_
+                                                                               : columns_;
+    const auto workers = analysis.launch(words, 0, 0);
     at->second =
         costs_.launch_of(static_cast<std::int64_t>(vertex::launch_cycles(machine_, workers)));
   }

@@ -41,7 +41,7 @@ class ReduceCosts {
   bool in_rows_, may_cut_;
   std::shared_ptr<const ReduceCosts> combine_;
   vertex::TimingAnalysis columns_;
-  std::optional<vertex::TimingAnalysis> rows_;  ///< of the codelet for rows, if there is one
+  std::optional<vertex::TimingAnalysis> rows_, odd_row_;  ///< of codelets for rows, if any
   mutable std::map<std::tuple<std::int64_t, std::int64_t, bool>, std::int64_t> launches_;
 };
 

@@ -97,21 +97,27 @@ inline constexpr std::uint32_t kReadPast = 16;
 [[nodiscard]] Codelet reduce(const MachineConfig& machine, const Expression& expression,
                              const std::vector<Node>& outputs, const std::vector<DType>& dtypes);
 
-/// `reduce` where `inner` is 1 and `can_reduce_rows` holds, some elements at a time: with `n` of
+/// `reduce` where `inner` is 1 and `reduce_by` says so, some elements at a time: with `n` of
 /// `row_lanes`, those of number k mod n are reduced together, those of k = 0 from the initial
 /// value, others from the operation's neutral one. The results are combined, of four (0 with 2)
 /// with (1 with 3); f16 that are summed in f32 begin with the sums of 0 and 1 and of 2 and 3.
 [[nodiscard]] Codelet reduce_rows(const MachineConfig& machine, const Expression& expression,
                                   const std::vector<Node>& outputs,
-                                  const std::vector<DType>& dtypes);
+                                  const std::vector<DType>& dtypes, bool is_odd);
 /// Elements that `reduce_rows` takes at a time: 2 f32 or 4 f16 where one operation on floats is
 /// all, also a sum of f16 in f32; else 0.
 [[nodiscard]] std::uint32_t row_lanes(const Expression& expression,
                                       const std::vector<Node>& outputs,
                                       const std::vector<DType>& dtypes);
-/// Whether rows of `reduced` elements are whole numbers of these.
-[[nodiscard]] bool can_reduce_rows(const Expression& expression, const std::vector<Node>& outputs,
-                                   const std::vector<DType>& dtypes, std::uint64_t reduced);
+/// How rows are reduced.
+enum class ReduceBy : std::uint8_t {
+  kColumns,  ///< by `reduce`
+  kRows,     ///< by `reduce_rows`: each is a whole number of `row_lanes`
+  kOddRow,   ///< by `reduce_rows`: a single one, of pairs of f32 and one more
+};
+[[nodiscard]] ReduceBy reduce_by(const Expression& expression, const std::vector<Node>& outputs,
+                                 const std::vector<DType>& dtypes, std::uint64_t rows,
+                                 std::uint64_t reduced);
 
 /// Moves elements of `element_bytes` (1, 2, 4) by strided boxes, in any order. State: {box count,
 /// address of the box table}. A box is 12 words: {to address, from address, sizes n0..n2 (outer to

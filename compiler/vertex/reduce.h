@@ -9,12 +9,12 @@
 
 namespace superstep::vertex {
 
-/// Reduces `outer x reduced x inner` over the middle axis: by `reduce`, or by `reduce_rows`.
+/// Reduces `outer x reduced x inner` over the middle axis.
 struct Reduce {
   Expression expression;
   std::vector<Node> outputs;
   std::vector<DType> dtypes;
-  bool rows = false;
+  ReduceBy by = ReduceBy::kColumns;
 
   /// One of the values that are reduced together.
   struct Value {
@@ -30,7 +30,8 @@ struct Reduce {
   };
 
   [[nodiscard]] Codelet code(const MachineConfig& machine) const {
-    return (rows ? reduce_rows : reduce)(machine, expression, outputs, dtypes);
+    if (by == ReduceBy::kColumns) return reduce(machine, expression, outputs, dtypes);
+    return reduce_rows(machine, expression, outputs, dtypes, by == ReduceBy::kOddRow);
   }
   void interpret(const StateView& state) const;
 };

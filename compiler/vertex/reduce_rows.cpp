@@ -18,7 +18,8 @@ constexpr std::uint32_t kMostPairs = 65536;
 
 class Rows {
  public:
-  Rows(WorkerCode& code, const SingleOperation& operation) : code_(code), operation_(operation) {}
+  Rows(WorkerCode& code, const SingleOperation& operation, bool is_odd)
+      : code_(code), operation_(operation), is_odd_(is_odd) {}
 
   void emit() {
     const Label again = code_.label(), done = code_.label();
@@ -89,7 +90,16 @@ class Rows {
       code_.bundle(i == last_use ? load : idle_main(), body[i]);
     code_.end_repeat();
     for (const Instruction& instruction : body) code_.emit(instruction);
+    if (is_odd_) append_single(from, sum);
     return sum;
+  }
+
+  // The last element goes with those of its lane.
+  void append_single(Reg from, Reg sum) {
+    const Reg last = code_.fresh(File::kA);
+    code_.emit("ld32step", {def(last), "$mzero", step(from), 1});
+    if (operation_.drops_nan) code_.emit("f32absadd", {low(def(sizes_)), low(Arg(sizes_)), last});
+    code_.emit(mnemonic("f32", operation_.name), {low(def(sum)), low(Arg(sum)), last});
   }
 
   // `operation` on what is in a pair, as an f32.
@@ -104,6 +114,7 @@ class Rows {
 
   WorkerCode& code_;
   const SingleOperation& operation_;
+  bool is_odd_;
   Reg initial_;
   Reg sizes_;  ///< sums of absolute values: NaN where an element is
 };
@@ -111,12 +122,13 @@ class Rows {
 struct RowDivision {
   std::uint32_t workers, lanes;
   DType element, result;
+  bool is_odd;
 
   [[nodiscard]] WorkerStates operator()(std::span<const std::uint32_t> state) const {
     const std::uint32_t rows = state[0], reduced = state[1];
-    SUPERSTEP_CHECK(
-        reduced > 0 && reduced % lanes == 0 && reduced / lanes <= kMostPairs && state[2] == 1,
-        "rows of pairs");
+    SUPERSTEP_CHECK(reduced >= lanes && reduced / lanes <= kMostPairs && state[2] == 1 &&
+                        (is_odd ? rows == 1 && reduced % lanes == 1 : reduced % lanes == 0),
+                    "rows of pairs");
     const auto size = static_cast<std::uint32_t>(size_of(result));
     const std::uint32_t unit = 4 / size;  // results of a word
     WorkerStates states{unit > 1 ? kStateWords + 1 : kStateWords, {}, 0};
@@ -144,21 +156,24 @@ std::uint32_t row_lanes(const Expression& expression, const std::vector<Node>& o
   return operation ? operation->lanes() : 0;
 }
 
-bool can_reduce_rows(const Expression& expression, const std::vector<Node>& outputs,
-                     const std::vector<DType>& dtypes, std::uint64_t reduced) {
+ReduceBy reduce_by(const Expression& expression, const std::vector<Node>& outputs,
+                   const std::vector<DType>& dtypes, std::uint64_t rows, std::uint64_t reduced) {
   const std::uint32_t lanes = row_lanes(expression, outputs, dtypes);
-  return lanes > 0 && reduced > 0 && reduced % lanes == 0 && reduced / lanes <= kMostPairs;
+  if (lanes == 0 || reduced < lanes || reduced / lanes > kMostPairs) return ReduceBy::kColumns;
+  if (reduced % lanes == 0) return ReduceBy::kRows;
+  return lanes == 2 && rows == 1 ? ReduceBy::kOddRow : ReduceBy::kColumns;
 }
 
 Codelet reduce_rows(const MachineConfig& machine, const Expression& expression,
-                    const std::vector<Node>& outputs, const std::vector<DType>& dtypes) {
+                    const std::vector<Node>& outputs, const std::vector<DType>& dtypes,
+                    bool is_odd) {
   const auto operation = single_operation(expression, outputs, dtypes);
   SUPERSTEP_CHECK(operation.has_value(), "rows are reduced by one operation");
   WorkerCode code(machine);
-  Rows(code, *operation).emit();
-  Codelet codelet = code.finish("reduce_rows");
+  Rows(code, *operation, is_odd).emit();
+  Codelet codelet = code.finish(is_odd ? "reduce_odd_row" : "reduce_rows");
   codelet.divide = [division = RowDivision{machine.tile.workers, operation->lanes(),
-                                           operation->element, operation->result}](
+                                           operation->element, operation->result, is_odd}](
                        std::span<const std::uint32_t> state, std::uint32_t) {
     return division(state);
   };

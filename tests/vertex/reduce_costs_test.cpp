@@ -9,8 +9,8 @@
 namespace superstep::vertex {
 namespace {
 
-Reduce reduction(Primitive primitive, DType dtype, bool rows) {
-  Reduce reduce{.expression = {}, .outputs = {}, .dtypes = {dtype}, .rows = rows};
+Reduce reduction(Primitive primitive, DType dtype) {
+  Reduce reduce{.expression = {}, .outputs = {}, .dtypes = {dtype}};
   const Node sum = reduce.expression.input(0, dtype), element = reduce.expression.input(1, dtype);
   reduce.outputs = {reduce.expression.apply(primitive, {sum, element})};
   return reduce;
@@ -19,8 +19,10 @@ Reduce reduction(Primitive primitive, DType dtype, bool rows) {
 /// Cycles of `width` reductions of `depth` elements in one launch on the simulated tile.
 std::int64_t simulated(Reduce reduce, std::int64_t width, std::int64_t depth, bool in_rows) {
   const DType dtype = reduce.dtypes[0];
-  reduce.rows = in_rows && can_reduce_rows(reduce.expression, reduce.outputs, reduce.dtypes,
-                                           static_cast<std::uint64_t>(depth));
+  if (in_rows) {
+    reduce.by = reduce_by(reduce.expression, reduce.outputs, reduce.dtypes,
+                          static_cast<std::uint64_t>(width), static_cast<std::uint64_t>(depth));
+  }
   VertexRun tile(gc200().tile.workers);
   const auto word = [](std::int64_t n) { return static_cast<std::uint32_t>(n); };
   const std::vector<std::uint32_t> state{word(in_rows ? width : 1),
@@ -39,10 +41,10 @@ TEST(ReduceCosts, AreTheSimulatedCyclesOfTheLaunchesAndWhatALaunchCosts) {
   for (const DType dtype : {DType::kF32, DType::kF16, DType::kI32}) {
     for (const Primitive primitive : {Primitive::kAdd, Primitive::kMax}) {
       for (const bool in_rows : {false, true}) {
-        const Reduce reduce = reduction(primitive, dtype, in_rows);
+        const Reduce reduce = reduction(primitive, dtype);
         const ReduceCosts reduce_costs(machine, reduce, in_rows, true);
         for (const std::int64_t width : {1, 2, 3, 7, 16, 33}) {
-          for (const std::int64_t depth : {1, 2, 7, 24, 96, 480}) {
+          for (const std::int64_t depth : {1, 2, 3, 7, 24, 79, 96, 480}) {
             SCOPED_TRACE(fmt::format("{} x {} of {}{}", width, depth, name_of(dtype),
                                      in_rows ? " in rows" : ""));
             const std::int64_t parts = reduce_costs.parts(width, depth);

@@ -1,7 +1,11 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "compiler/vertex/codelet.h"
 #include "compiler/vertex/interpret.h"
+#include "compiler/vertex/reduce.h"
 #include "tests/vertex/vertex_run.h"
 #include "tests/vertex/values.h"
 
@@ -12,10 +16,10 @@ struct Dimensions {
   std::int64_t outer, reduced, inner;
 };
 
-const std::vector<Dimensions> kDimensions = {{1, 1, 1},  {1, 100, 1}, {5, 7, 1},   {1, 3, 13},
-                                             {4, 6, 5},  {0, 4, 4},   {3, 4, 0},   {9, 1, 2},
-                                             {7, 33, 8}, {64, 5, 1},  {1, 2, 333}, {3, 10, 1},
-                                             {13, 2, 1}, {5, 7, 6},   {1, 1, 64},  {20, 3, 3}};
+const std::vector<Dimensions> kDimensions = {
+    {1, 1, 1},  {1, 100, 1}, {5, 7, 1},  {1, 3, 13}, {4, 6, 5},   {0, 4, 4},
+    {3, 4, 0},  {9, 1, 2},   {7, 33, 8}, {64, 5, 1}, {1, 2, 333}, {3, 10, 1},
+    {13, 2, 1}, {5, 7, 6},   {1, 1, 64}, {20, 3, 3}, {1, 3, 1},   {1, 131, 1}};
 
 /// What changes no operand, in f32 or f16.
 HostTensor neutral(Primitive p, DType dtype) {
@@ -77,7 +81,8 @@ HostTensor reduced_by_rows(const Expression& e, Node output, const HostTensor& i
 }
 
 void check(const Expression& e, const std::vector<Node>& outputs, const std::vector<DType>& dtypes,
-           Dimensions d, std::uint32_t workers, bool by_rows) {
+           Dimensions d, std::uint32_t workers, ReduceBy by) {
+  const bool by_rows = by != ReduceBy::kColumns;
   SCOPED_TRACE(fmt::format("{} x {} x {} of {} on {} workers{}", d.outer, d.reduced, d.inner,
                            name_of(dtypes[0]), workers, by_rows ? ", by rows" : ""));
   VertexRun tile(workers);
@@ -134,8 +139,8 @@ void check(const Expression& e, const std::vector<Node>& outputs, const std::vec
       }
     }
   }
-  const auto make = by_rows ? reduce_rows : reduce;
-  tile.run(make(tile.machine(), e, outputs, dtypes), state);
+  const Reduce reduce{.expression = e, .outputs = outputs, .dtypes = dtypes, .by = by};
+  tile.run(reduce.code(tile.machine()), state);
   for (std::size_t n = 0; n < k; ++n) {
     const HostTensor got = tile.get(state[3 + k + n], want[n].type);
     for (std::size_t i = 0; i < static_cast<std::size_t>(want[n].type.elements()); ++i) {
@@ -146,10 +151,11 @@ void check(const Expression& e, const std::vector<Node>& outputs, const std::vec
 
 void check(const Expression& e, const std::vector<Node>& outputs, const std::vector<DType>& dtypes,
            Dimensions d, std::uint32_t workers) {
-  check(e, outputs, dtypes, d, workers, false);
-  if (d.inner == 1 && can_reduce_rows(e, outputs, dtypes, static_cast<std::uint64_t>(d.reduced))) {
-    check(e, outputs, dtypes, d, workers, true);
-  }
+  check(e, outputs, dtypes, d, workers, ReduceBy::kColumns);
+  if (d.inner != 1) return;
+  const ReduceBy by = reduce_by(e, outputs, dtypes, static_cast<std::uint64_t>(d.outer),
+                                static_cast<std::uint64_t>(d.reduced));
+  if (by != ReduceBy::kColumns) check(e, outputs, dtypes, d, workers, by);
 }
 
 void check_operation(Primitive p, DType dtype) {
@@ -183,6 +189,39 @@ TEST(Reduce, ExtremesTakeNaN) {
   }
 }
 
+TEST(Reduce, RowsOfEachLengthAreThoseOfTheReferenceWithEachSpecialValueAtEachEnd) {
+  constexpr DType kType = DType::kF32;
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  const HostTensor initial = element(sample({kType, {1}}, 5), 0);
+  for (const Primitive p : {Primitive::kAdd, Primitive::kMul, Primitive::kMax, Primitive::kMin}) {
+    Expression e;
+    const Node result = e.apply(p, {e.input(0, kType), e.input(1, kType)});
+    for (std::uint32_t n = 1; n <= 70; ++n) {
+      const ReduceBy by = reduce_by(e, {result}, {kType}, 1, n);
+      ASSERT_EQ(by, n == 1 ? ReduceBy::kColumns : n % 2 == 0 ? ReduceBy::kRows : ReduceBy::kOddRow);
+      if (by == ReduceBy::kColumns) continue;
+      const Reduce reduce{.expression = e, .outputs = {result}, .dtypes = {kType}, .by = by};
+      HostTensor row(TensorType{kType, {n}}), out(TensorType{kType, {1}});
+      for (const float special : {-0.0F, 1.0F, kInfinity, -kInfinity, std::nanf("")}) {
+        for (const std::uint32_t at : {0U, n / 2, n - 1}) {
+          std::vector<HostTensor> elements;
+          for (std::uint32_t i = 0; i < n; ++i) {
+            row.set<float>(i, i == at ? special : static_cast<float>(i * 37 % 101) / 50 - 1);
+            elements.push_back(element(row, i));
+          }
+          VertexRun tile(6);
+          const std::vector<std::uint32_t> state = {
+              1, n, 1, tile.put(initial), tile.put(out), tile.put(row)};
+          tile.run(reduce.code(tile.machine()), state);
+          ASSERT_EQ(hex(tile.get(state[4], out.type), 0),
+                    hex(reduced_by_rows(e, result, initial, elements), 0))
+              << n << " elements, " << special << " at " << at;
+        }
+      }
+    }
+  }
+}
+
 TEST(Reduce, RowsTakeASlotForEachPair) {
   Expression e;
   const Node sum = e.apply(Primitive::kAdd, {e.input(0, DType::kF32), e.input(1, DType::kF32)});
@@ -192,7 +231,7 @@ TEST(Reduce, RowsTakeASlotForEachPair) {
     const HostTensor zero(TensorType{DType::kF32, {}}), x(TensorType{DType::kF32, {n}});
     const std::vector<std::uint32_t> state = {1,           n, 1, tile.put(zero), tile.put(zero),
                                               tile.put(x), 0};
-    cycles.push_back(tile.run(reduce_rows(tile.machine(), e, {sum}, {DType::kF32}), state));
+    cycles.push_back(tile.run(reduce_rows(tile.machine(), e, {sum}, {DType::kF32}, false), state));
   }
   EXPECT_EQ(cycles[1] - cycles[0], 6 * 4U);
   EXPECT_EQ(cycles[2] - cycles[1], 6 * 8U);
@@ -217,7 +256,7 @@ std::uint64_t row_cycles(Primitive p, DType result, DType dtype, std::uint32_t e
   const HostTensor zero(TensorType{result, {}}), data(TensorType{dtype, {elements}});
   const std::vector<std::uint32_t> state = {
       1, elements, 1, tile.put(zero), tile.put(zero), tile.put(data), 0};
-  return tile.run(reduce_rows(tile.machine(), e, {output}, {result}), state);
+  return tile.run(reduce_rows(tile.machine(), e, {output}, {result}, false), state);
 }
 
 TEST(Reduce, RowsOfHalvesTakeTwoSlotsForFour) {

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdlib>
 #include <limits>
+#include <map>
 #include <optional>
 #include <utility>
 
@@ -482,10 +483,9 @@ class ReductionLowering {
       reads.push_back(spread.buffer);
     }
     const vertex::Reduce& used = reduce_of(inputs);
-    std::array<ComputeSet, 2> sets;  // others, and those in rows
+    std::map<vertex::ReduceBy, ComputeSet> sets;
     for (const Block& block : blocks) {
-      const bool is_rows = is_in_rows(block, results_inside, used);
-      ComputeSet& set = sets[is_rows ? 1 : 0];
+      ComputeSet& set = sets[way_of(block, results_inside, used)];
       const vertex::Reduce::State state{.outer = results_inside ? 1 : block.width(),
                                         .reduced = block.depth(),
                                         .inner = results_inside ? block.width() : 1,
@@ -497,18 +497,18 @@ class ReductionLowering {
                      arithmetic_on_floats(used.expression);
       }
     }
-    for (const bool rows : {false, true}) {
-      ComputeSet& set = sets[rows ? 1 : 0];
-      if (set.launches.empty()) continue;
+    for (auto& [by, set] : sets) {
       vertex::Reduce reduce = used;
-      reduce.rows = rows;
+      reduce.by = by;
       set.name = origin_.name;
       set.operation = origin_.operation;
       set.source = origin_.source;
       const std::string key = converts(inputs)
                                   ? "reduce " + expression_key(reduce.expression, reduce.outputs)
                                   : r_.combine.key;
-      set.codelet = builder_.add_codelet(key + (rows ? " rows" : ""), std::move(reduce));
+      constexpr std::array kWays = {"", " rows", " odd row"};
+      set.codelet =
+          builder_.add_codelet(key + kWays.at(static_cast<std::size_t>(by)), std::move(reduce));
       set.reads = reads;
       set.writes = results;
       builder_.add_compute(time, std::move(set));
@@ -524,12 +524,12 @@ class ReductionLowering {
     return converts(inputs) ? *r_.converting : r_.combine.reduce;
   }
 
-  /// Whether vertex::reduce_rows does a block.
-  [[nodiscard]] static bool is_in_rows(const Block& block, bool results_inside,
-                                       const vertex::Reduce& reduce) {
-    return (!results_inside || block.width() == 1) &&
-           vertex::can_reduce_rows(reduce.expression, reduce.outputs, reduce.dtypes,
-                                   static_cast<std::uint64_t>(block.depth()));
+  [[nodiscard]] static vertex::ReduceBy way_of(const Block& block, bool results_inside,
+                                               const vertex::Reduce& reduce) {
+    if (results_inside && block.width() != 1) return vertex::ReduceBy::kColumns;
+    return vertex::reduce_by(reduce.expression, reduce.outputs, reduce.dtypes,
+                             static_cast<std::uint64_t>(block.width()),
+                             static_cast<std::uint64_t>(block.depth()));
   }
 
   ProgramBuilder& builder_;
