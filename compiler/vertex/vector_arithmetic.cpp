@@ -79,15 +79,15 @@ VectorArithmetic::VectorArithmetic(WorkerCode& code, const Expression& expressio
       expression_(expression),
       outputs_(outputs),
       lane_(lane),
-      used_(expression.steps().size()),
+      uses_(expression.steps().size()),
       forms_(expression.steps().size()) {
-  for (const Node output : outputs) used_[output.id] = true;
-  for (auto n = static_cast<std::uint32_t>(used_.size()); n-- > 0;) {
-    if (!used_[n]) continue;
-    for (const std::uint32_t operand : step(n).operands) used_[operand] = true;
+  for (const Node output : outputs) ++uses_[output.id];
+  for (auto n = static_cast<std::uint32_t>(uses_.size()); n-- > 0;) {
+    if (!is_used(n)) continue;
+    for (const std::uint32_t operand : step(n).operands) ++uses_[operand];
     if (dtype(n) == DType::kF16) elements_ = 4;
   }
-  for (std::uint32_t n = 0; n < used_.size(); ++n) widths_.push_back(find_width(n));
+  for (std::uint32_t n = 0; n < uses_.size(); ++n) widths_.push_back(find_width(n));
 }
 
 bool VectorArithmetic::is_vector_step(std::uint32_t node) const {
@@ -128,8 +128,8 @@ bool VectorArithmetic::is_vector_step(std::uint32_t node) const {
 }
 
 bool VectorArithmetic::is_possible() const {
-  for (std::uint32_t n = 0; n < used_.size(); ++n) {
-    if (used_[n] && !is_vector_step(n)) return false;
+  for (std::uint32_t n = 0; n < uses_.size(); ++n) {
+    if (is_used(n) && !is_vector_step(n)) return false;
   }
   return std::ranges::none_of(outputs_, [&](Node output) {
     return !has_vectors(dtype(output.id)) || is_scalar(output.id);
@@ -263,7 +263,7 @@ Reg VectorArithmetic::compute(std::uint32_t node, Width width, std::uint32_t par
       return vector(width, "absadd", {get(x, width, part), "$azeros"});
     case Primitive::kMin:
     case Primitive::kMax:
-      return extreme(s.primitive == Primitive::kMax, x, y, width, part);
+      return extreme(node, width, part);
     case Primitive::kEq:
       return symmetric("cmpeq", "cmpeq", x, y, width, part);
     case Primitive::kNe:
@@ -401,20 +401,40 @@ Reg VectorArithmetic::blend(Reg mask, Reg chosen, Reg other) {
   return emit("or64", {kept, rest});
 }
 
+bool VectorArithmetic::is_extreme(std::uint32_t node) const {
+  const Step& s = step(node);
+  return (s.primitive == Primitive::kMax || s.primitive == Primitive::kMin) &&
+         std::ranges::none_of(s.operands, [&](std::uint32_t x) { return lane_.is_number(x); });
+}
+
 // `clamp` keeps NaNs, others drop them: then the sum of sizes is no number where an operand is
 // none, ones in its place make a NaN, and the sum with the negative zero makes that canonical.
-Reg VectorArithmetic::extreme(bool maximum, std::uint32_t x_node, std::uint32_t y_node, Width width,
-                              std::uint32_t part) {
-  if (lane_.is_number(x_node)) std::swap(x_node, y_node);
-  if (lane_.is_number(y_node)) {
-    const Reg x = get(x_node, width, part);
-    return vector(width, "clamp", {x, clamp_bounds(maximum, step(y_node).bits, width)});
+Reg VectorArithmetic::extreme(std::uint32_t node, Width width, std::uint32_t part) {
+  if (!is_extreme(node)) {
+    const Step& s = step(node);
+    std::uint32_t x = s.operands[0], bound = s.operands[1];
+    if (lane_.is_number(x)) std::swap(x, bound);
+    const Reg value = get(x, width, part);
+    const bool maximum = s.primitive == Primitive::kMax;
+    return vector(width, "clamp", {value, clamp_bounds(maximum, step(bound).bits, width)});
   }
-  const Reg x = get(x_node, width, part), y = get(y_node, width, part);
-  const Reg number = vector(width, maximum ? "max" : "min", {x, y});
-  const Reg sizes = vector(width, "absadd", {x, y});
-  const Reg not_number = vector(width, "cmpne", {sizes, sizes});
-  return with_negative_zero("add", emit("or64", {number, not_number}), width);
+  const Extreme all = extreme_number(node, width, part);
+  const Reg not_number = vector(width, "cmpne", {all.sizes, all.sizes});
+  return with_negative_zero("add", emit("or64", {all.number, not_number}), width);
+}
+
+VectorArithmetic::Extreme VectorArithmetic::extreme_number(std::uint32_t node, Width width,
+                                                           std::uint32_t part) {
+  const auto operand = [&](std::uint32_t x) {
+    if (uses_[x] == 1 && !is_scalar(x) && is_extreme(x)) return extreme_number(x, width, part);
+    const Reg value = get(x, width, part);
+    return Extreme{value, value};
+  };
+  const Step& s = step(node);
+  const Extreme x = operand(s.operands[0]), y = operand(s.operands[1]);
+  const bool maximum = s.primitive == Primitive::kMax;
+  const Reg number = vector(width, maximum ? "max" : "min", {x.number, y.number});
+  return {number, vector(width, "absadd", {x.sizes, y.sizes})};
 }
 
 Reg VectorArithmetic::clamp_bounds(bool maximum, std::uint64_t bits, Width width) {

@@ -18,7 +18,7 @@ class VectorArithmetic {
 
   /// Whether there are vector instructions for all that the outputs depend on.
   [[nodiscard]] bool is_possible() const;
-  [[nodiscard]] bool is_used(std::uint32_t node) const { return used_[node]; }
+  [[nodiscard]] bool is_used(std::uint32_t node) const { return uses_[node] > 0; }
   [[nodiscard]] std::uint32_t elements_per_turn() const { return elements_; }
   [[nodiscard]] std::uint32_t parts(DType dtype) const {
     return dtype == DType::kF16 ? 1 : elements_ / 2;
@@ -86,7 +86,14 @@ class VectorArithmetic {
                 std::uint32_t y, Width width, std::uint32_t part);
   Reg blend(Reg mask, Reg chosen, Reg other);
   Reg call(const Step& step, std::uint32_t part);
-  Reg extreme(bool maximum, std::uint32_t x, std::uint32_t y, Width width, std::uint32_t part);
+  Reg extreme(std::uint32_t node, Width width, std::uint32_t part);
+  /// The least or greatest of what is a number, and a sum of the sizes of all: NaN where one is.
+  struct Extreme {
+    Reg number, sizes;
+  };
+  Extreme extreme_number(std::uint32_t node, Width width, std::uint32_t part);
+  /// Whether a node is the least or greatest of two, and no `clamp`.
+  [[nodiscard]] bool is_extreme(std::uint32_t node) const;
   Reg with_negative_zero(std::string_view operation, Reg x, Width width);
   Reg clamp_bounds(bool maximum, std::uint64_t bits, Width width);
   Reg infinity(Width width);
@@ -96,8 +103,8 @@ class VectorArithmetic {
   const std::vector<Node>& outputs_;
   Lane& lane_;
   std::uint32_t elements_ = 2;
-  std::vector<bool> used_;
-  std::vector<Width> widths_;  ///< natural ones, by node
+  std::vector<std::uint32_t> uses_;  ///< by node: how many nodes and outputs take it
+  std::vector<Width> widths_;        ///< natural ones, by node
   std::vector<Forms> forms_;
   std::vector<Instruction> instructions_;
   std::vector<Placed> labels_;

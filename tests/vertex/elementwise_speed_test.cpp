@@ -69,6 +69,19 @@ TEST(ElementwiseSpeed, ARectifiedSumTakesThreeSlotsForTwoElements) {
   }
 }
 
+// Two slots for each of three extremes, with the sizes that NaNs show in, three more for all of
+// them, and a store.
+TEST(ElementwiseSpeed, TheGreatestOfFourTakesTenSlotsForTwoElements) {
+  Expression e;
+  Node greatest = e.input(0, DType::kF32);
+  for (const std::uint32_t i : {1U, 2U, 3U})
+    greatest = e.apply(Primitive::kMax, {greatest, e.input(i, DType::kF32)});
+  const std::vector<DType> inputs(4, DType::kF32);
+  const std::uint64_t few = run(e, {greatest}, inputs, 12 * 10, 6);
+  const std::uint64_t many = run(e, {greatest}, inputs, 12 * 110, 6);
+  EXPECT_EQ(many - few, 100 * 10 * 6U);
+}
+
 // Two loads and one store for two elements are three slots: the arithmetic goes beside them.
 TEST(ElementwiseSpeed, AFloatSumTakesThreeSlotsForTwoElements) {
   Expression e;

@@ -368,6 +368,28 @@ TEST(Elementwise, MoreLiveValuesThanRegisters) {
   }
 }
 
+TEST(Elementwise, ExtremesOfManyAreNotANumberWhereAnyIsNone) {
+  for (const DType dtype : {DType::kF32, DType::kF16}) {
+    Case c;
+    Expression& e = c.expression;
+    std::vector<Node> x;
+    for (std::uint32_t i = 0; i < 6; ++i) {
+      x.push_back(e.input(i, dtype));
+      c.inputs.push_back(dtype);
+      c.access.push_back(i == 5 ? Access::kScalar : Access::kVector);
+    }
+    const auto greater = [&](Node a, Node b) { return e.apply(Primitive::kMax, {a, b}); };
+    const auto less = [&](Node a, Node b) { return e.apply(Primitive::kMin, {a, b}); };
+    const Node shared = greater(x[1], x[2]), rectified = greater(x[3], e.constant(dtype, 0));
+    c.outputs = {greater(greater(greater(x[0], x[1]), x[2]), x[3]),
+                 less(greater(x[0], x[1]), greater(x[2], less(x[3], x[5]))),
+                 e.apply(Primitive::kMul, {less(shared, x[4]), shared}),
+                 greater(less(rectified, x[0]), greater(x[0], x[0]))};
+    c.elements = 997;
+    check(c, "extremes of many of " + std::string(name_of(dtype)));
+  }
+}
+
 TEST(Elementwise, AnOutputMayLieOverAnInput) {
   for (const std::int64_t elements : {1, 2, 3, 5, 6, 7, 64, 999}) {
     Expression e;
