@@ -18,11 +18,15 @@ using Form = ViewColumn::Form;
 
 constexpr std::size_t kLeastBar = 8, kMostBar = 40;
 
-/// Four digits or more: no one reads hundredths of thousands.
-std::string real_text(double real) {
-  if (std::abs(real) < 100) return fmt::format("{:.2f}", real);
-  if (std::abs(real) < 10'000) return fmt::format("{:.1f}", real);
-  return (real < 0 ? "-" : "") + grouped(static_cast<std::uint64_t>(std::llround(std::abs(real))));
+/// Decimals of the real numbers of a column, by the greatest: no one reads hundredths of thousands.
+int decimals_of(double most) { return most < 100 ? 2 : most < 10'000 ? 1 : 0; }
+
+/// With so many decimals, and in groups of three digits.
+std::string real_text(double real, int decimals) {
+  const std::string digits = fmt::format("{:.{}f}", std::abs(real), decimals);
+  const std::size_t point = std::min(digits.find('.'), digits.size());
+  return (real < 0 ? "-" : "") + grouped(std::stoull(digits.substr(0, point))) +
+         digits.substr(point);
 }
 
 /// `+1,234`, `-5`, or nothing where nothing moved.
@@ -48,7 +52,8 @@ bool is_there(const ViewCell& cell) {
   return text ? !text->empty() : !std::holds_alternative<std::monostate>(cell);
 }
 
-std::string cell_text(const ViewCell& cell, Form form, const TimeColumn& times) {
+/// `decimals`: of real numbers.
+std::string cell_text(const ViewCell& cell, Form form, const TimeColumn& times, int decimals = 2) {
   if (const auto* text = std::get_if<std::string>(&cell)) return one_line(*text);
   if (const auto* whole = std::get_if<std::uint64_t>(&cell))
     return form == Form::kBytes ? bytes_text(*whole) : grouped(*whole);
@@ -58,7 +63,7 @@ std::string cell_text(const ViewCell& cell, Form form, const TimeColumn& times) 
   if (form == Form::kTime) return times.text(*real);
   if (form == Form::kMovedTime) return *real == 0 ? "" : (*real > 0 ? "+" : "") + times.text(*real);
   if (form == Form::kMovedShare) return moved_share_text(*real);
-  return form == Form::kShare ? fmt::format("{:.1f}", 100 * *real) : real_text(*real);
+  return form == Form::kShare ? fmt::format("{:.1f}", 100 * *real) : real_text(*real, decimals);
 }
 
 std::string drawn(const ViewCell& cell, Form form, std::size_t width, const TextStyle& style) {
@@ -78,6 +83,15 @@ std::uint64_t most_of(const ViewTable& view, std::size_t column) {
     if (const auto* moved = std::get_if<std::int64_t>(&row[column]))
       most = std::max(most, static_cast<std::uint64_t>(std::abs(*moved)));
   }
+  return most;
+}
+
+/// The greatest real number of a column.
+double most_real_of(const ViewTable& view, std::size_t column) {
+  double most = 0;
+  for (const auto& row : view.rows)
+    if (const auto* real = std::get_if<double>(&row[column]))
+      most = std::max(most, std::abs(*real));
   return most;
 }
 
@@ -134,11 +148,12 @@ std::vector<ShownColumn> shown_columns(const ViewTable& view) {
     ShownColumn& out = shown.emplace_back(ShownColumn{.number = c, .column = &column});
     if (column.is_drawn()) continue;
     const BytesColumn bytes(column.is_bytes() ? most_of(view, c) : 0);
+    const int decimals = decimals_of(most_real_of(view, c));
     out.texts.push_back(heading_of(column, times, bytes));
     for (const auto& row : view.rows) {
       const bool is_number = column.is_bytes() && is_there(row[c]);
       out.texts.push_back(is_number ? bytes_cell(row[c], bytes)
-                                    : cell_text(row[c], column.form, times));
+                                    : cell_text(row[c], column.form, times, decimals));
     }
     for (const std::string& text : out.texts) {
       out.width_with_folders = std::max(out.width_with_folders, display_width(text));

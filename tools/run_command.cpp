@@ -420,7 +420,8 @@ Options run_options() {
              "of later visits")
       .value("trace-file,o", "FILE", "write the trace there")
       .value("trace", "LEVEL",
-             "what it keeps: summary, superstep, tile, vertex or instruction (superstep)")
+             "what it keeps: summary, superstep, tile, vertex or, of --trace-tiles, instruction "
+             "(superstep)")
       .value("trace-supersteps", "A:B", "below tile only supersteps A to B - 1")
       .value("trace-tiles", "LIST", "below tile only these, as in 0,17,100-107")
       .value("trace-ops", "PATTERN", "below tile only operations like this shell pattern")

@@ -124,7 +124,8 @@ std::string_view name_of(TraceLevel level) {
 
 std::string trace_schema_markdown() {
   std::string text =
-      R"(One HDF5 file a run, of columns: every dataset has `units`, `long_name` and `axes`, and every axis a dimension scale.
+      R"(One HDF5 file a run, of columns: every dataset has `units`, `long_name` and `axes`, and every axis a dimension scale
+but that of datasets of one text (axis `one`), for which readers such as h5netcdf make a phony dimension.
 Compression is deflate with shuffle, so that any HDF5 library reads it. The scales of a finished file are also linked into
 the groups whose data has their axes, so that netCDF4 and xarray (engines h5netcdf and netcdf4, `open_datatree` too) open
 every group; h5netcdf gives text as bytes of UTF-8. Equal rows of tiles are stored once: the compute
@@ -156,7 +157,7 @@ select), rounds, converts, changes signs or moves is none, and integers count no
 on their parts; f64 is computed in integers and counts nothing. What expands to other operations counts as those.
 
 At level vertex `/vertices` has what each worker does from launch to exit, at level instruction `/instructions` what contexts
-issue. A window says of which supersteps, tiles and
+of the tiles of `--trace-tiles` issue, without which `run` refuses this level. A window says of which supersteps, tiles and
 operations (`run --trace-supersteps A:B --trace-tiles LIST --trace-ops PATTERN`); no other rows are there, and all other tables
 are as without one. A launch of all workers is a row for each of them, with one launch_cycle. Of operations the instructions of their workers are
 kept, of a window without operations those of supervisors too. Of a superstep in which tiles of the window issue more than 4,194,304

@@ -72,6 +72,19 @@ TEST(ViewText, SaysHowManyTimesAsMuchWherePercentsAreMany) {
             "a       x 123\na     x 1,234\n");
 }
 
+TEST(ViewText, HasOnePrecisionInAColumnAndGroupsOfThreeDigits) {
+  ViewTable table{.columns = {{"name"}, {"a run", ViewColumn::Form::kReal}}};
+  table.add(std::string("a"), 1356.84);
+  table.add(std::string("b"), 94.0);
+  EXPECT_EQ(view_text(std::vector{table}, {}), "name    a run\na     1,356.8\nb        94.0\n");
+  table.add(std::string("c"), 10177.2);
+  EXPECT_EQ(view_text(std::vector{table}, {}),
+            "name   a run\na      1,357\nb         94\nc     10,177\n");
+  table.rows.erase(table.rows.begin());
+  table.rows.pop_back();
+  EXPECT_EQ(view_text(std::vector{table}, {}), "name  a run\nb     94.00\n");
+}
+
 TEST(ViewText, LeavesOutColumnsWithoutACellAndSaysWhatTheOthersMean) {
   ViewTable table{.columns = {{"name"},
                               {"empty", ViewColumn::Form::kCount, "1", 0, "nothing"},
