@@ -542,7 +542,7 @@ class DamagedTraces(unittest.TestCase):
         with h5py.File(self.at("damaged"), "r+") as file:
             del file["supersteps/superstep"]
         trace, out = self.at("damaged"), self.at("out")
-        views = ("ops", "steps", "tiles", "memory", "exchange", "host", "bounds", "bsp", "supersteps", "insights")
+        views = ("ops", "steps", "tiles", "memory", "exchange", "host", "bounds", "bsp", "supersteps", "codelets", "insights")
         commands = [["report", trace]] + [["report", trace, "--view", view] for view in views]
         commands += [["html", trace, "-o", out], ["trace", "info", trace]]
         commands += [["trace", "export", trace, "--to", to, "-o", out] for to in ("perfetto", "folded", "speedscope", "csv")]

@@ -357,14 +357,28 @@ TEST_F(Views, KeepToTheColumnsThatThereAre) {
       superstep("run models/eigenvalues/frequencies.mlir -m tiny4 --input random:1 -q -o " + other)
           .code,
       0);
-  for (const std::string& view :
-       {trace(), trace() + " --view ops", trace() + " --view ops --group-by source",
-        trace() + " --view steps", trace() + " --view supersteps", trace() + " --view tiles",
-        trace() + " --view memory", trace() + " --view exchange", trace() + " --view host",
-        trace() + " --view bounds", trace() + " --view bounds --group-by python",
-        trace() + " --view bsp", trace() + " --view insights", "diff " + trace() + " " + other,
-        "diff " + trace() + " " + other + " --group-by source", other,
-        other + " --view bounds --group-by python", other + " --view bounds"}) {
+  for (const std::string& view : {trace(),
+                                  trace() + " --view ops",
+                                  trace() + " --view ops --group-by source",
+                                  trace() + " --view steps",
+                                  trace() + " --view supersteps",
+                                  trace() + " --view tiles",
+                                  trace() + " --view memory",
+                                  trace() + " --view exchange",
+                                  trace() + " --view host",
+                                  trace() + " --view bounds",
+                                  trace() + " --view bounds --group-by python",
+                                  trace() + " --view bsp",
+                                  trace() + " --view insights",
+                                  "diff " + trace() + " " + other,
+                                  "diff " + trace() + " " + other + " --view steps",
+                                  "diff " + trace() + " " + other + " --view memory",
+                                  "diff " + trace() + " " + other + " --view tiles",
+                                  "diff " + trace() + " " + other + " --view host",
+                                  "diff " + trace() + " " + other + " --group-by source",
+                                  other,
+                                  other + " --view bounds --group-by python",
+                                  other + " --view bounds"}) {
     for (const std::size_t columns : {40u, 60u, 80u, 132u}) {
       const ProgramRun run = superstep("report " + view, "COLUMNS=" + std::to_string(columns));
       ASSERT_EQ(run.code, 0) << run.err;
