@@ -58,7 +58,7 @@ std::string advice_of_words(std::string_view opcode, std::string_view otherwise)
 std::optional<double> find_imbalance(const RuleInput& input) {
   const TraceSummary& t = input.trace;
   if (t.tiles_used == 0 || t.totals.compute.value() == 0) return std::nullopt;
-  const Costs lost = costs(t, [&](const StepTotals& step) {
+  const StepCosts lost = costs(t, [&](const StepTotals& step) {
     return Cycles(step.peak_cycles - std::min(step.peak_cycles, step.tile_cycles / t.tiles_used));
   });
   const double of_device = share(lost.sum, device(t));
@@ -89,7 +89,7 @@ std::optional<double> find_exchange(const RuleInput& input) {
                                 grouped(o.exchange_bytes), place.empty() ? "" : ", ",
                                 place.substr(place.rfind('/') + 1)));
   }
-  const Costs beyond = costs(t, beyond_words);
+  const StepCosts beyond = costs(t, beyond_words);
   const double words = 1 - share(beyond.sum, t.totals.exchange);
   std::string found = fmt::format(
       "exchanges take {} % of device cycles, computing {} %; {} % of that are the words "
@@ -111,7 +111,7 @@ std::optional<double> find_exchange(const RuleInput& input) {
 std::optional<double> find_exchange_latency(const RuleInput& input) {
   const TraceSummary& t = input.trace;
   if (t.totals.exchange.value() == 0) return std::nullopt;
-  const Costs lost = costs(t, beyond_words);
+  const StepCosts lost = costs(t, beyond_words);
   const double of_device = share(lost.sum, device(t));
   if (lost.most && of_device > input.rule.limit)
     say(input,

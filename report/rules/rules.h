@@ -64,13 +64,13 @@ inline void say(const RuleInput& input, std::string found, Cycles cycles = {},
 }
 
 /// The step for which `cost` is greatest, and the sum over all.
-struct Costs {
+struct StepCosts {
   const StepTotals* most = nullptr;
   Cycles of_most, sum;
 };
 template <class Cost>
-[[nodiscard]] Costs costs(const TraceSummary& t, const Cost& cost) {
-  Costs out;
+[[nodiscard]] StepCosts costs(const TraceSummary& t, const Cost& cost) {
+  StepCosts out;
   for (const StepTotals& step : t.steps) {
     const Cycles of_step = cost(step);
     out.sum += of_step;
