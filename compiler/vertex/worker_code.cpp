@@ -1,6 +1,7 @@
 #include "compiler/vertex/worker_code.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "base/hash.h"
 #include "compiler/vertex/register_allocation.h"
 #include "isa/bundle.h"
+#include "isa/registers.h"
 #include "toolchain/assembler.h"
 
 namespace superstep::vertex {
@@ -39,6 +41,18 @@ bool writes_half(const Instruction& instruction, const Arg& arg) {
   const auto i = static_cast<std::size_t>(&arg - instruction.args.data());
   return arg.is_virtual() && arg.is_written() && arg.part != Arg::Part::kAll &&
          instruction.record->operands[i].role == isa::Role::kOut;
+}
+
+/// What an instruction only copies, if it is a virtual register.
+std::optional<Arg> moved_value(const Instruction& instruction) {
+  const std::vector<Arg>& args = instruction.args;
+  const std::string_view mnemonic = instruction.record->mnemonic;
+  if ((mnemonic != "or" && mnemonic != "or64") || !args[1].is_virtual()) return std::nullopt;
+  const Arg& other = args[2];
+  const bool is_zero = other.kind == Arg::Kind::kMachine
+                           ? other.value + other.machine_count - 1 == isa::kZero
+                           : other.kind == Arg::Kind::kNumber && other.value == 0;
+  return is_zero ? std::optional(args[1]) : std::nullopt;
 }
 
 /// The registers through which the values on the stack pass that one item uses.
@@ -407,6 +421,7 @@ std::vector<WorkerCode::Line> WorkerCode::encoded(const std::vector<Item>& items
     };
     std::set<std::uint32_t> loaded;
     std::vector<std::uint32_t> after;
+    bool is_stored = false;
     for (const Instruction& part : item.parts) {
       for (const Arg& arg : part.args) {
         if (!arg.is_virtual() || assignment.slot[arg.reg.id] < 0) continue;
@@ -421,8 +436,12 @@ std::vector<WorkerCode::Line> WorkerCode::encoded(const std::vector<Item>& items
         }
         if (arg.is_written()) {
           const bool is_pair = arg.reg.file == File::kPair && !is_half;
-          Arg value(arg.reg);
-          value.part = arg.part;
+          // What is only moved to the stack is stored from where it is.
+          const std::optional<Arg> moved =
+              item.parts.size() == 1 ? moved_value(part) : std::nullopt;
+          is_stored = moved.has_value();
+          Arg value = moved.value_or(Arg(arg.reg));
+          if (!moved) value.part = arg.part;
           const std::uint32_t word = place + (arg.part == Arg::Part::kHigh ? 1 : 0);
           const Instruction store(is_pair ? "st64" : "st32",
                                   {value, "$mworker_base", "$mzero", is_pair ? place / 2 : word});
@@ -451,7 +470,7 @@ std::vector<WorkerCode::Line> WorkerCode::encoded(const std::vector<Item>& items
       line.is_repeat = true;
       if (words % 2 == 0) shift_by_a_word();
     }
-    put(line);
+    if (!is_stored) put(line);
     for (const std::uint32_t store : after) put({.main = store, .aux = {}});
   }
   return lines;

@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "compiler/vertex/control_flow.h"
+#include "compiler/vertex/worker_code.h"
+#include "tests/gc200.h"
 
 namespace superstep::vertex {
 namespace {
@@ -70,6 +72,25 @@ TEST(LinearScan, FindsRegistersExactlyWhereAColouringOfTheInterferenceGraphDoes)
   }
   EXPECT_GT(fits, kRounds / 4);
   EXPECT_LT(fits, kRounds * 3 / 4);
+}
+
+TEST(WorkerCode, StoresWhatIsMovedToTheStackFromWhereItIs) {
+  constexpr std::int64_t kCopies = 21;
+  WorkerCode code(gc200());
+  const Reg x = code.m("ld32", {"$mvertex_base", "$mzero", 0});
+  std::vector<Reg> copies;
+  for (std::int64_t i = 0; i < kCopies; ++i) {
+    copies.push_back(code.fresh(File::kM));
+    code.emit("mov", {def(copies.back()), x});
+  }
+  for (std::int64_t i = 0; i < kCopies; ++i)
+    code.emit("st32", {copies[static_cast<std::size_t>(i)], "$mvertex_base", "$mzero", i});
+  code.exit();
+  const Codelet codelet = code.finish("copies");
+  // Two words are for moves between register files, the others for copies: each is loaded again.
+  const std::size_t on_stack = codelet.stack_bytes / 4 - 2;
+  EXPECT_GT(on_stack, 0U);
+  EXPECT_EQ(codelet.words.size(), 2 + 2 * kCopies + on_stack);
 }
 
 TEST(LinearScan, SharesNoRegisterBetweenValuesThatInterfere) {
