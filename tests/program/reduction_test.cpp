@@ -62,6 +62,31 @@ TEST(Reduction, OfElementsOfOneTileIsSharedWhereCombiningTakesLong) {
             1U);
 }
 
+// Each sum is of 14 rows of 84 and one of 79, which workers do not share.
+TEST(Reduction, OfALongRowIsOneLaunchWhereItHasNoParts) {
+  const Module module = import_stablehlo(R"(
+    func.func @main(%x: tensor<1255x16xf32>) -> tensor<16xf32> {
+      %zero = stablehlo.constant dense<0.0> : tensor<f32>
+      %r = stablehlo.reduce(%x init: %zero) applies stablehlo.add across dimensions = [0]
+          : (tensor<1255x16xf32>, tensor<f32>) -> tensor<16xf32>
+      return %r : tensor<16xf32>
+    })",
+                                         "rows.mlir");
+  const LoweredProgram program = lower(module, load_machine("bow"));
+  std::size_t launches = 0;
+  for (const Step& step : program.main.steps) {
+    const auto* superstep = std::get_if<Superstep>(&step);
+    if (superstep == nullptr) continue;
+    for (const ComputeSet& set : superstep->computes) {
+      for (const Launch& launch : set.launches) {
+        ++launches;
+        EXPECT_GT(launch.state[1].value, 1U) << "elements of a row on tile " << index(launch.tile);
+      }
+    }
+  }
+  EXPECT_GT(launches, 0U);
+}
+
 // One tile has one column, which is a row as well, the others have several.
 TEST(Reduction, OfColumnsIsRightWhereOneTileHasOnlyOne) {
   const Module module = import_stablehlo(R"(

@@ -441,29 +441,45 @@ class ReductionLowering {
     const auto is_single = [](const Block& block) { return block.width() == 1; };
     results_inside = results_inside && !std::ranges::all_of(blocks, is_single);
     const ReduceCosts costs = this->costs(reduce_of(inputs), !results_inside);
-    std::vector<Block> parts, whole;
+    std::vector<Block> parts, whole, at_once;
     for (const Block& block : blocks) {
-      const std::int64_t count = costs.parts(block.width(), block.depth());
+      // Parts are of rows, which columns of other blocks are not.
+      const std::int64_t count = results_inside ? 1 : costs.parts(block.width(), block.depth());
+      if (count == 1) {
+        at_once.push_back(block);
+        continue;
+      }
       parts.push_back(
           {block.tile, 0, block.width() * count, 0, block.depth() / count, block.is_copy});
       whole.push_back({block.tile, block.first, block.last, 0, count, block.is_copy});
     }
-    // Parts are of rows, which columns of other blocks are not.
-    if (results_inside ||
-        std::ranges::all_of(whole, [](const Block& block) { return block.depth() == 1; })) {
-      return launch_once(blocks, inputs, to, is_last, results_inside, ready);
+    std::vector<BufferId> results = add_results(to, is_last);
+    Time time = ready;
+    if (!at_once.empty()) {
+      time = launch_once(at_once, inputs, results, is_last, results_inside, ready);
     }
-    const Reduced first = launch_once(parts, inputs, one_after_another(parts), false, false, ready);
-    return launch_once(whole, first.results, to, is_last, false, first.time.next_round());
+    if (!parts.empty()) {
+      const std::vector<BufferId> partials = add_results(one_after_another(parts), false);
+      const Time first = launch_once(parts, inputs, partials, false, false, ready);
+      time =
+          std::max(time, launch_once(whole, partials, results, is_last, false, first.next_round()));
+    }
+    return {std::move(results), time};
   }
 
-  Reduced launch_once(const std::vector<Block>& blocks, const std::vector<BufferId>& inputs,
-                      const LayoutPtr& to, bool is_last, bool results_inside, Time ready) {
+  std::vector<BufferId> add_results(const LayoutPtr& layout, bool is_last) {
     std::vector<BufferId> results;
     for (const DType dtype : r_.combine.reduce.dtypes) {
       results.push_back(values_.add_temporary(
-          dtype, to, origin_.name + (is_last ? "" : ".partials"), origin_.source));
+          dtype, layout, origin_.name + (is_last ? "" : ".partials"), origin_.source));
     }
+    return results;
+  }
+
+  /// Reduces blocks to `results` from `ready` on, or when initial values are there.
+  Time launch_once(const std::vector<Block>& blocks, const std::vector<BufferId>& inputs,
+                   const std::vector<BufferId>& results, bool is_last, bool results_inside,
+                   Time ready) {
     Time time = ready;
     const std::size_t count = inputs.size();
     std::vector<Splat> initial = r_.initial;
@@ -477,7 +493,7 @@ class ReductionLowering {
         reduced[k].constant = static_cast<std::uint32_t>(*initial[k].bits);
         continue;
       }
-      const Place spread = values_.spread(initial[k], to, origin_);
+      const Place spread = values_.spread(initial[k], builder_.buffer(results[k]).layout, origin_);
       time = std::max(time, spread.time);
       reduced[k].initial = StateWord::address(spread.buffer);
       reads.push_back(spread.buffer);
@@ -513,7 +529,7 @@ class ReductionLowering {
       set.writes = results;
       builder_.add_compute(time, std::move(set));
     }
-    return {std::move(results), time};
+    return time;
   }
 
   /// Whether elements are still to be converted, and what reduces them.
