@@ -150,7 +150,7 @@ views.push({
     this.critical = h("div", { class: "panel" }, criticalPanel());
     const controls = stepControls();
     controls.prepend(picker("Show", "metric", Object.entries(METRICS).map(([key, [title]]) => [key, title])));
-    return [controls, chart.element, row.element, hasWorkers() && workersChart().element, this.critical];
+    return [controls, chart.element, row.element, hasWorkers() && workersChart().element, codeletsPanel(), this.critical];
   },
   update(changed) { if (this.critical && changed.has("tile")) this.critical.replaceChildren(criticalPanel()); },
 });

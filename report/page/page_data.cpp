@@ -4,6 +4,7 @@
 #include <functional>
 #include <iterator>
 #include <map>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -194,6 +195,55 @@ ordered_json profile_columns(const TraceFile& trace, const Supersteps& superstep
   return out;
 }
 
+std::uint64_t codelet_of(const VertexRow& row) {
+  return row.vertex_type ? *row.vertex_type : UINT64_MAX;
+}
+
+/// What the workers of all supersteps do by codelet, and the operation for which most. Of each tile
+/// and step the busiest worker counts for all of them in `busiest_cycles`.
+ordered_json codelet_columns(const TraceFile& trace, std::uint64_t workers) {
+  struct OfCodelet {
+    std::uint64_t runs = 0, cycles = 0, busiest = 0, longest = 0, instructions = 0;
+    std::map<std::uint32_t, std::uint64_t> by_operation;  ///< cycles
+  };
+  std::map<std::uint64_t, OfCodelet> codelets;
+  // Of one tile in one superstep: cycles of each worker by codelet and step.
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::map<std::uint32_t, std::uint64_t>> of_tile;
+  const auto add_up = [&] {
+    for (const auto& [what, of_workers] : of_tile)
+      codelets[what.first].busiest += workers * std::ranges::max(of_workers | std::views::values);
+    of_tile.clear();
+  };
+  std::uint64_t superstep = 0;
+  std::uint32_t tile = 0;
+  trace.for_each_row(kVertices, [&](const VertexRow& row) {
+    if (row.superstep != superstep || row.tile != tile) add_up();
+    superstep = row.superstep;
+    tile = row.tile;
+    OfCodelet& of = codelets[codelet_of(row)];
+    ++of.runs;
+    of.cycles += row.length;
+    of.longest = std::max(of.longest, row.length);
+    of.instructions += row.instructions.all;
+    of.by_operation[row.operation] += row.length;
+    of_tile[{codelet_of(row), row.step}][row.worker] += row.length;
+  });
+  add_up();
+  NamedNumbers out;
+  for (const auto& [codelet, of] : codelets) {
+    const auto most = std::ranges::max_element(
+        of.by_operation, {}, [](const auto& operation) { return operation.second; });
+    append(out, {{"vertex_type", codelet},
+                 {"runs", of.runs},
+                 {"cycles", of.cycles},
+                 {"busiest_cycles", of.busiest},
+                 {"longest_cycles", of.longest},
+                 {"instructions", of.instructions},
+                 {"operation", most->first}});
+  }
+  return packed_columns(out);
+}
+
 /// What workers do, in the first supersteps of which all fits.
 ordered_json worker_columns(const TraceFile& trace, std::uint64_t most_bytes) {
   NamedNumbers out;
@@ -208,7 +258,7 @@ ordered_json worker_columns(const TraceFile& trace, std::uint64_t most_bytes) {
                             {"tile", row.tile},
                             {"worker", row.worker},
                             {"step", row.step},
-                            {"vertex_type", row.vertex_type ? *row.vertex_type : UINT64_MAX},
+                            {"vertex_type", codelet_of(row)},
                             {"start_cycle", row.begin},
                             {"cycles", row.length},
                             {"instructions", row.instructions.all}});
@@ -363,6 +413,7 @@ ordered_json page_document(const TraceFile& trace, const PageLimits& limits) {
   if (trace.has(kTransfers)) out["tables"]["stream_sums"] = stream_sums(trace);
   for (const std::string_view by : kStepGroupings)
     if (by != "operation") out["tables"][fmt::format("by_{}", by)] = group_columns(summary, by);
+  if (trace.has(kVertices)) out["tables"]["codelets"] = codelet_columns(trace, summary.workers);
   const auto left = [&] {
     const std::uint64_t taken = json_text(out).size();
     return limits.bytes - std::min(limits.bytes, taken);

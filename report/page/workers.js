@@ -24,6 +24,7 @@ function drawWorkers(pen, width, height) {
   const rows = workerRuns(), scale = workerScale(rows, width), all = run().table("/vertices").get("superstep");
   if (!rows.length)
     return pen.text(WORKERS.left, 50, `None of tile ${state.tile} in superstep ${state.superstep}. Known are some of supersteps ${all[0]} to ${all.at(-1)}.`, { size: 13, max: width - WORKERS.left });
+  pen.text(WORKERS.left - 6, 14, "Cycles", { anchor: "end" });
   for (const t of ticks(scale.low, scale.high, width / 110)) {
     pen.line([[scale.x(t), 20], [scale.x(t), height - WORKERS.bottom]], { stroke: "line" });
     pen.text(scale.x(t), 14, grouped(t), { anchor: scale.x(t) > width - 40 ? "end" : "middle" });
@@ -46,4 +47,18 @@ function workersChart() {
       number("instructions", "Instructions"), { name: "codelet", title: "Codelet" }] }),
   });
   return chart;
+}
+/// Codelets of all workers in the trace, and how evenly the workers of a tile share them.
+function codeletsPanel() {
+  const r = run(), names = r.table("/program/vertex_type").get("name");
+  const rows = r.table("codelets").rows().map((row) => ({ ...row, name: names[row.vertex_type] || "", operation: r.operationNames[row.operation] || "" }));
+  const whole = rows.reduce((sum, row) => sum + row.cycles, 0), most = rows.reduce((a, row) => Math.max(a, row.cycles), 1), balance = (row) => (100 * row.cycles) / row.busiest_cycles;
+  return rows.length > 0 && h("div", { class: "panel" }, h("h3", {}, "Codelets"), new Table({
+    caption: "Of all workers in the trace; balance is the mean of a tile's workers over its busiest, step by step", label: "Codelets", sort: "cycles", filter: true, page: 15, rows, columns: [
+      { name: "name", title: "Codelet", shorten: true },
+      { name: "operation", title: "Most for", shorten: true, spare: 1, choose: (row) => choose({ view: "operations", operation: row.operation }) },
+      number("cycles", "Worker cycles", "cycle", { bar: (row) => row.cycles / most }),
+      number("share", "Of workers", "%", { spare: 3, value: (row) => (100 * row.cycles) / whole, text: (row) => decimal((100 * row.cycles) / whole, 1) }),
+      number("balance", "Balance", "%", { spare: 2, value: balance, text: (row) => decimal(balance(row), 0) }),
+      number("runs", "Runs", undefined, { spare: 4 }), number("longest_cycles", "Longest", "cycle", { spare: 5 }), number("instructions", "Instructions", undefined, { spare: 6 })] }).element);
 }

@@ -566,8 +566,31 @@ class PageViews(PageCase):
         found = [[row["Step"], *(self.number(row[title]) for title in ("Worker", "Start (cycle)", "Cycles (cycle)", "Instructions"))] for row in self.panel("heatmap", "Workers")]
         self.assertEqual(found, [[names[vertices["step"][i]], vertices["worker"][i], vertices["start_cycle"][i] - starts[superstep_], vertices["cycles"][i], vertices["instructions"][i]] for i in here])
         self.assertGreater(self.inked("heatmap")[2], 3)
+        self.assertEqual(self.codelets(), self.codelets_of(trace))
         self.open("heatmap")  # of a trace without them
         self.assertEqual(self.browser.run("document.querySelectorAll('#view-heatmap canvas').length"), 2)
+
+    def codelets(self):
+        """Rows of the table of codelets: name, operation, cycles, runs, longest, instructions, balance."""
+        rows = self.panel("heatmap", "Codelets")
+        titles = ("Worker cycles (cycle)", "Runs", "Longest (cycle)", "Instructions", "Balance (%)")
+        return [(row["Codelet"], row["Most for"], *(self.number(row[title]) for title in titles)) for row in rows]
+
+    def codelets_of(self, trace):
+        """The same of a trace, those with most cycles first."""
+        with h5py.File(trace) as file:
+            vertices = {name: file["vertices/" + name][:] for name in ("superstep", "tile", "worker", "step", "operation", "vertex_type", "cycles", "instructions")}
+            names, operations = ([name.decode() for name in file[f"program/{table}/name"]] for table in ("vertex_type", "operation"))
+            workers, out = int(file.attrs["workers_per_tile"]), []
+        for codelet in np.unique(vertices["vertex_type"]):
+            own = {name: column[vertices["vertex_type"] == codelet].astype(int) for name, column in vertices.items()}
+            busy, of_operation = collections.defaultdict(collections.Counter), collections.Counter()
+            for superstep_, tile, step, worker, operation, cycles in zip(*(own[name] for name in ("superstep", "tile", "step", "worker", "operation", "cycles"))):
+                busy[superstep_, tile, step][worker] += cycles
+                of_operation[operation] += cycles
+            slots = workers * sum(max(of.values()) for of in busy.values())
+            out.append((names[codelet], operations[max(of_operation, key=of_operation.get)], own["cycles"].sum(), len(own["cycles"]), own["cycles"].max(), own["instructions"].sum(), round(100 * own["cycles"].sum() / slots)))
+        return sorted(out, key=lambda row: -row[2])
 
     def test_a_chart_is_saved_as_svg_and_as_png(self):
         self.browser.send("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(self.folder), eventsEnabled=True)
