@@ -328,7 +328,7 @@ void expect_equal(const Outcome& a, const Outcome& b) {
 
 TEST(AmpLine, DoesWhatItsBundlesDo) {
   Generator generator(static_cast<unsigned>(number_from("SUPERSTEP_FUZZ_SEED", 11)));
-  const int products = number_from("SUPERSTEP_FUZZ", 1'000);
+  const int products = number_from("SUPERSTEP_FUZZ", 3'000);
   int ended = 0, with_lines = 0;
   for (int i = 0; i < products; ++i) {
     const Product product = generator.make();
