@@ -247,7 +247,9 @@ std::vector<ViewColumn> moved_columns(const ViewTable& table, const std::vector<
 /// What moved from one table to another, most first.
 ViewTable difference(const ViewTable& before, const ViewTable& after, const NameBefore& name_before,
                      const ViewInput& was, const ViewInput& is) {
-  const auto& [key, compared, adds_up] = after.compared;
+  // Lambdas take no structured bindings in Clang 14.
+  const std::vector<std::string>& key = after.compared.key;
+  const std::vector<std::string>& compared = after.compared.columns;
   const ViewOptions& options = is.options;
   std::vector<Pair> pairs = pairs_of(before, after, name_before);
   std::erase_if(pairs, [&](const Pair& pair) {
@@ -284,7 +286,7 @@ ViewTable difference(const ViewTable& before, const ViewTable& after, const Name
   const std::size_t top = options.top == 0 ? pairs.size() : options.top;
   const std::size_t shown = std::min(top, pairs.size());
   for (std::size_t i = 0; i < shown; ++i) add_row(pairs[i], pairs[i].row().name);
-  if (shown < pairs.size() && adds_up) {
+  if (shown < pairs.size() && after.compared.adds_up) {
     Pair rest;
     rest.before.numbers.resize(compared.size());
     rest.after.numbers.resize(compared.size());

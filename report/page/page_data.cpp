@@ -4,7 +4,6 @@
 #include <functional>
 #include <iterator>
 #include <map>
-#include <ranges>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -211,7 +210,10 @@ ordered_json codelet_columns(const TraceFile& trace, std::uint64_t workers) {
   std::map<std::pair<std::uint64_t, std::uint32_t>, std::map<std::uint32_t, std::uint64_t>> of_tile;
   const auto add_up = [&] {
     for (const auto& [what, of_workers] : of_tile)
-      codelets[what.first].busiest += workers * std::ranges::max(of_workers | std::views::values);
+      codelets[what.first].busiest +=
+          workers * std::ranges::max_element(of_workers, {}, [](const auto& worker) {
+                      return worker.second;
+                    })->second;
     of_tile.clear();
   };
   std::uint64_t superstep = 0;
