@@ -58,11 +58,8 @@ ViewTable parts_of(const ViewInput& was, const ViewInput& is) {
                               {"moved", Form::kMoved},
                               {"moved", Form::kMovedTime, "", 1},
                               {"%", Form::kMovedShare, "1"}}};
-  const auto device = [](const TraceSummary& t) {
-    return t.totals.compute + t.totals.exchange + t.totals.sync;
-  };
   const std::pair<const char*, std::pair<Cycles, Cycles>> phases[] = {
-      {"device", {device(before), device(after)}},
+      {"device", {before.totals.device(), after.totals.device()}},
       {"  compute", {before.totals.compute, after.totals.compute}},
       {"  exchange", {before.totals.exchange, after.totals.exchange}},
       {"  sync", {before.totals.sync, after.totals.sync}},

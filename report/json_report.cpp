@@ -117,7 +117,7 @@ std::span<const AnswerField> report_fields() { return kFields; }
 
 ordered_json report_document(const TraceSummary& t) {
   const RunTotals& totals = t.totals;
-  const Cycles device = totals.compute + totals.exchange + totals.sync;
+  const Cycles device = totals.device();
   ordered_json doc;
   doc["module"] = t.module;
   doc["machine"] = t.machine_name;

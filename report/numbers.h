@@ -11,6 +11,14 @@ namespace superstep {
 [[nodiscard]] std::string grouped(std::uint64_t n);
 [[nodiscard]] inline std::string grouped(Cycles n) { return grouped(n.value()); }
 
+/// `part` by `whole`; 0 where that is 0.
+[[nodiscard]] inline double ratio(std::uint64_t part, std::uint64_t whole) {
+  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
+}
+[[nodiscard]] inline double ratio(Cycles part, Cycles whole) {
+  return ratio(part.value(), whole.value());
+}
+
 /// How long cycles of a clock take.
 [[nodiscard]] inline double nanoseconds(double cycles, std::uint64_t clock_hz) {
   return cycles * 1e9 / static_cast<double>(clock_hz);

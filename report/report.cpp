@@ -24,8 +24,6 @@ double percent(Cycles part, Cycles whole) {
              : 100.0 * static_cast<double>(part.value()) / static_cast<double>(whole.value());
 }
 
-Cycles device(const RunTotals& totals) { return totals.exchange + totals.compute + totals.sync; }
-
 /// A line with a label in front, and those that it goes on in.
 std::string remark(std::string_view label, const std::string& text, std::size_t columns) {
   constexpr std::size_t kIndent = 10;
@@ -135,7 +133,7 @@ std::string details_text(const TraceFile* file, std::size_t columns) {
 
 /// Parts of the device as a bar, and what its characters mean.
 std::string device_bar(const TraceSummary& t, const TextStyle& style) {
-  const Cycles on_device = device(t.totals);
+  const Cycles on_device = t.totals.device();
   if (on_device.value() == 0) return {};
   constexpr std::size_t kMostBar = 60, kIndent = 10;
   std::vector<double> shares;
@@ -149,7 +147,7 @@ std::string device_bar(const TraceSummary& t, const TextStyle& style) {
 ViewTable parts_table(const TraceSummary& t) {
   using Form = ViewColumn::Form;
   const RunTotals& totals = t.totals;
-  const Cycles on_device = device(totals);
+  const Cycles on_device = totals.device();
   ViewTable table{.columns = {{""},
                               {"cycles", Form::kCycles},
                               {"time", Form::kTime, "", 1},
@@ -175,7 +173,7 @@ ViewTable parts_table(const TraceSummary& t) {
 /// What there is to say of these cycles.
 std::string remarks_text(const TraceSummary& t, std::size_t columns) {
   const RunTotals& totals = t.totals;
-  const Cycles on_device = device(totals);
+  const Cycles on_device = totals.device();
   std::string out = assumed_text(t, columns);
   if (t.calls > 1 && t.outcome == "ok" && !t.begins_inside)
     out += remark(

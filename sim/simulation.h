@@ -29,6 +29,8 @@ namespace superstep {
 struct RunTotals {
   Cycles cycles, exchange, compute, sync, host;
   std::uint64_t supersteps = 0, worker_instructions = 0;
+
+  [[nodiscard]] Cycles device() const { return exchange + compute + sync; }
 };
 
 /// What a simulation is made with.

@@ -16,7 +16,7 @@ constexpr std::chrono::seconds kQuiet{10};
 
 std::string text_of(const RunProgress& progress) {
   const RunTotals& totals = progress.totals;
-  const Cycles device = totals.exchange + totals.compute + totals.sync;
+  const Cycles device = totals.device();
   const auto share = [&](Cycles part) {
     return device.value() == 0
                ? 0

@@ -107,9 +107,7 @@ class Variation {
     progress_.stage("simulate");
     const RunResult result = run_image(image, arguments_, run_);
     if (result.trap) throw UserError(ExitCode::kFailedCheck, result.trap->text());
-    const RunTotals& totals = result.totals;
-    return {.device = (totals.exchange + totals.compute + totals.sync).value(),
-            .host = totals.host.value()};
+    return {.device = result.totals.device().value(), .host = result.totals.host.value()};
   }
 
   std::string path_, machine_name_;

@@ -5,7 +5,6 @@
 #include <map>
 #include <numeric>
 
-#include "report/numbers.h"
 #include "report/report.h"
 #include "report/rules/rules.h"
 #include "sim/trace/schema.h"
@@ -61,7 +60,7 @@ std::optional<double> find_imbalance(const RuleInput& input) {
   const StepCosts lost = costs(t, [&](const StepTotals& step) {
     return Cycles(step.peak_cycles - std::min(step.peak_cycles, step.tile_cycles / t.tiles_used));
   });
-  const double of_device = share(lost.sum, device(t));
+  const double of_device = ratio(lost.sum, t.totals.device());
   if (lost.most && of_device > input.rule.limit)
     say(input,
         fmt::format("work is uneven: {} % of device cycles tiles wait for the busiest one, most "
@@ -75,8 +74,8 @@ std::optional<double> find_imbalance(const RuleInput& input) {
 std::optional<double> find_exchange(const RuleInput& input) {
   constexpr std::size_t kNamed = 3;
   const TraceSummary& t = input.trace;
-  if (device(t).value() == 0) return std::nullopt;
-  const double of_device = share(t.totals.exchange, device(t));
+  if (t.totals.device().value() == 0) return std::nullopt;
+  const double of_device = ratio(t.totals.exchange, t.totals.device());
   if (of_device <= input.rule.limit) return of_device;
   std::vector<OperationTotals> operations = operations_of(t);
   std::erase_if(operations, [](const OperationTotals& o) { return o.exchange.value() == 0; });
@@ -90,11 +89,11 @@ std::optional<double> find_exchange(const RuleInput& input) {
                                 place.substr(place.rfind('/') + 1)));
   }
   const StepCosts beyond = costs(t, beyond_words);
-  const double words = 1 - share(beyond.sum, t.totals.exchange);
+  const double words = 1 - ratio(beyond.sum, t.totals.exchange);
   std::string found = fmt::format(
       "exchanges take {} % of device cycles, computing {} %; {} % of that are the words "
       "of the busiest ports",
-      percent(of_device), percent(share(t.totals.compute, device(t))), percent(words));
+      percent(of_device), percent(ratio(t.totals.compute, t.totals.device())), percent(words));
   if (!named.empty()) found += fmt::format("; most for {}", fmt::join(named, ", "));
   say(input, found, t.totals.exchange, operations.empty() ? "" : operations[0].name);
   // Where words are the less part, fewer of them are no help.
@@ -112,7 +111,7 @@ std::optional<double> find_exchange_latency(const RuleInput& input) {
   const TraceSummary& t = input.trace;
   if (t.totals.exchange.value() == 0) return std::nullopt;
   const StepCosts lost = costs(t, beyond_words);
-  const double of_device = share(lost.sum, device(t));
+  const double of_device = ratio(lost.sum, t.totals.device());
   if (lost.most && of_device > input.rule.limit)
     say(input,
         fmt::format("{} % of device cycles no busiest port is busy in exchanges: words on their "
@@ -127,12 +126,12 @@ std::optional<double> find_sync(const RuleInput& input) {
   const TraceSummary& t = input.trace;
   if (t.totals.supersteps == 0) return std::nullopt;
   const Cycles sync = t.totals.sync - t.visits.begin;
-  const double of_device = share(sync, device(t));
+  const double of_device = ratio(sync, t.totals.device());
   if (of_device > input.rule.limit)
     say(input,
         fmt::format("barriers take {} % of device cycles: {} supersteps of {} cycles on average",
                     percent(of_device), grouped(t.totals.supersteps),
-                    grouped(device(t).value() / t.totals.supersteps)),
+                    grouped(t.totals.device().value() / t.totals.supersteps)),
         sync);
   return of_device;
 }
@@ -158,7 +157,7 @@ std::optional<double> find_idle_tiles(const RuleInput& input) {
     few.active += row.active_tiles * row.compute.value();
     sum += row.compute;
   });
-  const double of_device = share(sum, device(t));
+  const double of_device = ratio(sum, t.totals.device());
   if (of_device <= rule.limit) return of_device;
   const auto most = std::ranges::max_element(
       by_operation, {}, [](const auto& operation) { return operation.second.cycles; });
@@ -195,7 +194,7 @@ std::optional<double> find_hot_receiver(const RuleInput& input) {
   const auto most = std::ranges::max_element(received);
   const double mean = static_cast<double>(all) / static_cast<double>(received.size());
   const double times = static_cast<double>(*most) / mean;
-  const double of_device = share(t.totals.exchange, device(t));
+  const double of_device = ratio(t.totals.exchange, t.totals.device());
   if (times > rule.limit && of_device > kMuchExchange)
     say(input,
         fmt::format("tile {} receives {} bytes, {:.1f} times the mean of the tiles; exchanges take "

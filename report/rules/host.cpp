@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "report/numbers.h"
 #include "report/rules/rules.h"
 #include "sim/trace/schema.h"
 
@@ -100,7 +99,7 @@ std::string advice_of(const HostCycles& host, Cycles latency) {
   const Cycles all = host.once.cycles + host.again.cycles + latency;
   std::string text;
   for (const Part& part : parts)
-    if (share(part.cycles, all) > kSome) text += (text.empty() ? "" : "; ") + part.advice;
+    if (ratio(part.cycles, all) > kSome) text += (text.empty() ? "" : "; ") + part.advice;
   return text;
 }
 
@@ -110,7 +109,7 @@ std::optional<double> find_host(const RuleInput& input) {
   const auto& [rule, t, file, insights] = input;
   if (t.totals.cycles.value() == 0) return std::nullopt;
   const Cycles waited = t.totals.host + t.visits.begin;
-  const double of_all = share(waited, t.totals.cycles);
+  const double of_all = ratio(waited, t.totals.cycles);
   if (of_all <= rule.limit) return of_all;
   std::string found =
       fmt::format("visits to the host take {} % of all cycles: {} in {} visits that move {} bytes",

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "report/numbers.h"
 #include "report/rules/rules.h"
 #include "sim/trace/schema.h"
 
@@ -11,7 +10,7 @@ namespace superstep {
 std::optional<double> find_near_full(const RuleInput& input) {
   const TraceSummary& t = input.trace;
   if (t.tile_memory_bytes == 0) return std::nullopt;
-  const double full = share(t.worst_tile_bytes, t.tile_memory_bytes);
+  const double full = ratio(t.worst_tile_bytes, t.tile_memory_bytes);
   if (full <= input.rule.limit || t.worst_tile_memory.empty()) return full;
   const auto most = std::ranges::max_element(t.worst_tile_memory, {},
                                              [](const auto& category) { return category.second; });
@@ -34,8 +33,8 @@ std::optional<double> find_memory_peak(const RuleInput& input) {
   std::ranges::sort(sorted);
   const std::uint64_t median = sorted[sorted.size() / 2];
   if (median == 0) return std::nullopt;
-  const double times = share(peak->peak_tile_bytes, median);
-  if (times <= rule.limit || share(peak->peak_tile_bytes, t.tile_memory_bytes) <= kMuchMemory)
+  const double times = ratio(peak->peak_tile_bytes, median);
+  if (times <= rule.limit || ratio(peak->peak_tile_bytes, t.tile_memory_bytes) <= kMuchMemory)
     return times;
   const auto number = static_cast<std::uint32_t>(peak - memory.begin());
   const TensorInfo* largest = nullptr;
@@ -58,7 +57,7 @@ std::optional<double> find_exchange_code(const RuleInput& input) {
   const auto code = std::ranges::find(t.worst_tile_memory, "exchange_code",
                                       [](const auto& category) { return category.first; });
   if (code == t.worst_tile_memory.end() || t.tile_memory_bytes == 0) return std::nullopt;
-  const double of_tile = share(code->second, t.tile_memory_bytes);
+  const double of_tile = ratio(code->second, t.tile_memory_bytes);
   if (of_tile > input.rule.limit)
     say(input, fmt::format("code of exchanges takes {} of tile {} ({} %)", bytes_text(code->second),
                            index(t.worst_tile), percent(of_tile)));

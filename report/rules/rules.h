@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "report/insights.h"
+#include "report/numbers.h"
 
 namespace superstep {
 
@@ -41,19 +42,8 @@ constexpr double kMuchExchange = 0.10;
 /// Of a tile's memory, below which no step of the program is said to be a peak.
 constexpr double kMuchMemory = 0.20;
 
-[[nodiscard]] inline double share(std::uint64_t part, std::uint64_t whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-[[nodiscard]] inline double share(Cycles part, Cycles whole) {
-  return share(part.value(), whole.value());
-}
-
 [[nodiscard]] inline int percent(double share) {
   return static_cast<int>(std::lround(100 * share));
-}
-
-[[nodiscard]] inline Cycles device(const TraceSummary& t) {
-  return t.totals.exchange + t.totals.compute + t.totals.sync;
 }
 
 /// Says what is so, with the rule's advice.

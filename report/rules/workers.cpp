@@ -53,7 +53,7 @@ std::optional<double> find_uneven_workers(const RuleInput& input) {
   });
   add_up();
   if (sum.slots == 0) return std::nullopt;
-  const double of_all = share(sum.slots - sum.busy, sum.slots);
+  const double of_all = ratio(sum.slots - sum.busy, sum.slots);
   if (of_all <= rule.limit) return of_all;
   const auto most = std::ranges::max_element(by_operation, {}, [](const auto& operation) {
     return operation.second.slots - operation.second.busy;
@@ -63,7 +63,7 @@ std::optional<double> find_uneven_workers(const RuleInput& input) {
       fmt::format("for {} % of the time of workers they wait for the busiest one of their tile in "
                   "a step, most in {} (as if {:.1f} of {} worked)",
                   percent(of_all), name,
-                  static_cast<double>(workers) * share(most->second.busy, most->second.slots),
+                  static_cast<double>(workers) * ratio(most->second.busy, most->second.slots),
                   workers),
       Cycles(), name);
   return of_all;
@@ -99,9 +99,9 @@ std::optional<double> find_few_flops(const RuleInput& input) {
     const auto tensor = std::ranges::find(t.tensors, operation.name, &TensorInfo::name);
     const std::uint64_t lanes = tensor == t.tensors.end() ? 0 : lanes_of(tensor->type.dtype);
     // A worker has one slot in as many cycles as there are workers.
-    const double rate = share(of.flops * t.workers, of.worker_cycles);
+    const double rate = ratio(of.flops * t.workers, of.worker_cycles);
     if (lanes == 0 || rate >= kFewFlops * static_cast<double>(lanes)) continue;
-    const double of_device = share(operation.device(), device(t));
+    const double of_device = ratio(operation.device(), t.totals.device());
     if (of_device > rule.limit)
       say(input,
           fmt::format("{} takes {} % of device cycles and makes {:.2f} useful operations in a slot "

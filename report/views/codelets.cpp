@@ -14,10 +14,6 @@ namespace {
 
 using Form = ViewColumn::Form;
 
-double ratio(std::uint64_t part, std::uint64_t whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
 /// What workers did in one codelet.
 struct OfCodelet {
   std::string name;

@@ -16,10 +16,6 @@ struct Moved {
   std::uint64_t h_bytes = 0, messages = 0;
 };
 
-double ratio(std::uint64_t part, std::uint64_t whole) {
-  return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
-}
-
 }  // namespace
 
 std::vector<ViewTable> exchange_view(const ViewInput& input) {

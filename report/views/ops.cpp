@@ -33,8 +33,6 @@ std::vector<OperationTotals> groups_by_call(const ViewInput& input) {
   return calls;
 }
 
-Cycles device_of(const StepTotals& step) { return step.compute + step.exchange + step.sync; }
-
 /// The steps that ran, and what has steps in it, of those that are meant.
 std::vector<std::size_t> steps_there(const ViewInput& input) {
   std::vector<std::size_t> there;
@@ -52,7 +50,7 @@ std::set<std::size_t> longest_steps(const ViewInput& input, std::vector<std::siz
   const std::set<std::size_t> all(there.begin(), there.end());
   if (input.options.top == 0 || input.options.top >= there.size()) return all;
   std::ranges::stable_sort(there, std::ranges::greater{},
-                           [&](std::size_t s) { return device_of(input.trace.steps[s]); });
+                           [&](std::size_t s) { return input.trace.steps[s].device(); });
   there.resize(input.options.top);
   std::set<std::size_t> longest;
   for (std::optional<std::size_t> s : there) {
@@ -71,8 +69,7 @@ ViewTable groups_table(const TraceSummary& trace, std::vector<OperationTotals> g
     return group.device().value() == 0 || !matches(options, group.name);
   });
   const RunTotals& totals = trace.totals;
-  const double device =
-      static_cast<double>((totals.compute + totals.exchange + totals.sync).value());
+  const auto device = static_cast<double>(totals.device().value());
   double longest = 1;
   for (const OperationTotals& group : groups)
     longest = std::max(longest, static_cast<double>(group.device().value()));
@@ -172,8 +169,7 @@ std::vector<ViewTable> steps_view(const ViewInput& input) {
                    "for, by words"}}};
   constexpr std::string_view kKinds[] = {"compute", "exchange", "host", "",
                                          "loop",    "branch",   "arm"};
-  const RunTotals& totals = input.trace.totals;
-  const auto all = static_cast<double>((totals.compute + totals.exchange + totals.sync).value());
+  const auto all = static_cast<double>(input.trace.totals.device().value());
   const std::vector<std::size_t> there = steps_there(input);
   const std::set<std::size_t> shown = longest_steps(input, there);
   Cycles rest;
@@ -185,7 +181,7 @@ std::vector<ViewTable> steps_view(const ViewInput& input) {
   for (const std::size_t s : there) {
     const StepTotals& step = input.trace.steps[s];
     const bool is_exchange = step.info.kind == StepInfo::Kind::kExchange;
-    const Cycles cycles = device_of(step);
+    const Cycles cycles = step.device();
     if (!shown.contains(s)) {
       rest += cycles;
       continue;

@@ -49,7 +49,7 @@ struct TraceTotals {
   void for_each_executed(const SuperstepRow& row, std::span<const LaunchRow> launches,
                          const std::function<void(std::size_t, std::uint64_t)>& visit) const;
 
-  [[nodiscard]] Cycles device() const { return run.exchange + run.compute + run.sync; }
+  [[nodiscard]] Cycles device() const { return run.device(); }
   /// Calls that ended before the last superstep.
   [[nodiscard]] std::uint32_t calls_ended() const {
     return last_call - std::min(first_call.value_or(last_call), last_call);

@@ -141,6 +141,7 @@ struct StepTotals {
   /// Of the workers in those supersteps: all, auxiliary and AMP; none before format 1.11.
   InstructionCounts instructions;
 
+  [[nodiscard]] Cycles device() const { return exchange + compute + sync; }
   /// Mean over maximum of the tiles' compute cycles; 1 when nothing was computed.
   [[nodiscard]] double balance(std::size_t tiles) const {
     if (peak_cycles == 0 || tiles == 0) return 1.0;
