@@ -11,12 +11,14 @@
 #include <vector>
 
 #include "isa/machine_keys.h"
+#include "report/codelet_totals.h"
 #include "report/counterparts.h"
 #include "report/insights.h"
 #include "report/json_text.h"
 #include "report/page/encoding.h"
 #include "report/plan_events.h"
 #include "report/report.h"
+#include "report/stream_totals.h"
 #include "sim/trace/schema.h"
 
 namespace superstep {
@@ -194,53 +196,19 @@ ordered_json profile_columns(const TraceFile& trace, const Supersteps& superstep
   return out;
 }
 
-std::uint64_t codelet_of(const VertexRow& row) {
-  return row.vertex_type ? *row.vertex_type : UINT64_MAX;
-}
-
 /// What the workers of all supersteps do by codelet, and the operation for which most. Of each tile
 /// and step the busiest worker counts for all of them in `busiest_cycles`.
 ordered_json codelet_columns(const TraceFile& trace, std::uint64_t workers) {
-  struct OfCodelet {
-    std::uint64_t runs = 0, cycles = 0, busiest = 0, longest = 0, instructions = 0;
-    std::map<std::uint32_t, std::uint64_t> by_operation;  ///< cycles
-  };
-  std::map<std::uint64_t, OfCodelet> codelets;
-  // Of one tile in one superstep: cycles of each worker by codelet and step.
-  std::map<std::pair<std::uint64_t, std::uint32_t>, std::map<std::uint32_t, std::uint64_t>> of_tile;
-  const auto add_up = [&] {
-    for (const auto& [what, of_workers] : of_tile)
-      codelets[what.first].busiest +=
-          workers * std::ranges::max_element(of_workers, {}, [](const auto& worker) {
-                      return worker.second;
-                    })->second;
-    of_tile.clear();
-  };
-  std::uint64_t superstep = 0;
-  std::uint32_t tile = 0;
-  trace.for_each_row(kVertices, [&](const VertexRow& row) {
-    if (row.superstep != superstep || row.tile != tile) add_up();
-    superstep = row.superstep;
-    tile = row.tile;
-    OfCodelet& of = codelets[codelet_of(row)];
-    ++of.runs;
-    of.cycles += row.length;
-    of.longest = std::max(of.longest, row.length);
-    of.instructions += row.instructions.all;
-    of.by_operation[row.operation] += row.length;
-    of_tile[{codelet_of(row), row.step}][row.worker] += row.length;
-  });
-  add_up();
   NamedNumbers out;
-  for (const auto& [codelet, of] : codelets) {
+  for (const CodeletTotals& of : codelet_totals(trace, workers)) {
     const auto most = std::ranges::max_element(
         of.by_operation, {}, [](const auto& operation) { return operation.second; });
-    append(out, {{"vertex_type", codelet},
+    append(out, {{"vertex_type", of.number ? *of.number : UINT64_MAX},
                  {"runs", of.runs},
                  {"cycles", of.cycles},
-                 {"busiest_cycles", of.busiest},
-                 {"longest_cycles", of.longest},
-                 {"instructions", of.instructions},
+                 {"busiest_cycles", of.slots},
+                 {"longest_cycles", of.longest.length},
+                 {"instructions", of.instructions.all},
                  {"operation", most->first}});
   }
   return packed_columns(out);
@@ -260,7 +228,7 @@ ordered_json worker_columns(const TraceFile& trace, std::uint64_t most_bytes) {
                             {"tile", row.tile},
                             {"worker", row.worker},
                             {"step", row.step},
-                            {"vertex_type", codelet_of(row)},
+                            {"vertex_type", row.vertex_type ? *row.vertex_type : UINT64_MAX},
                             {"start_cycle", row.begin},
                             {"cycles", row.length},
                             {"instructions", row.instructions.all}});
@@ -298,24 +266,12 @@ ordered_json step_sums(const TraceSummary& summary) {
 
 /// What streams move over the host link in all their transfers, by their number.
 ordered_json stream_sums(const TraceFile& trace) {
-  struct OfStream {
-    std::uint64_t transfers = 0, bytes = 0, packets = 0, cycles = 0;
-  };
-  std::vector<OfStream> sums(trace.read(kStreams).size());
-  trace.for_each_row(kTransfers, [&](const TransferRow& row) {
-    if (row.stream >= sums.size()) return;
-    OfStream& of_stream = sums[row.stream];
-    ++of_stream.transfers;
-    of_stream.bytes += row.bytes;
-    of_stream.packets += row.packets;
-    of_stream.cycles += row.length.value();
-  });
   NamedNumbers out;
-  for (const auto& [transfers, bytes, packets, cycles] : sums)
-    append(out, {{"transfers", transfers},
-                 {"moved_bytes", bytes},
-                 {"packets", packets},
-                 {"cycles", cycles}});
+  for (const StreamTotals& stream : stream_totals(trace))
+    append(out, {{"transfers", stream.transfers},
+                 {"moved_bytes", stream.moved_bytes},
+                 {"packets", stream.packets},
+                 {"cycles", stream.cycles.value()}});
   return packed_columns(out);
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "report/rules/rules.h"
+#include "report/stream_totals.h"
 #include "sim/trace/schema.h"
 
 namespace superstep {
@@ -14,22 +15,18 @@ constexpr std::string_view kRepeat = "a longer `--repeat`, whose calls share wha
 /// What streams move in some visits, and the one that takes most cycles.
 struct Moved {
   Cycles cycles;
-  Cycles of_most;
-  std::uint64_t packets_of_most = 0;
-  std::string most;
+  StreamTotals most = {};
 
-  void add(const std::string& name, Cycles of_stream, std::uint64_t packets) {
-    cycles += of_stream;
-    if (of_stream <= of_most) return;
-    of_most = of_stream;
-    packets_of_most = packets;
-    most = name;
+  void add(const StreamTotals& stream) {
+    cycles += stream.cycles;
+    if (stream.cycles > most.cycles) most = stream;
   }
   [[nodiscard]] std::string text() const {
     return fmt::format("{}{}", grouped(cycles),
-                       most.empty() ? ""
-                                    : fmt::format(" (most {}: {} in {} packets)", most,
-                                                  grouped(of_most), grouped(packets_of_most)));
+                       most.name.empty()
+                           ? ""
+                           : fmt::format(" (most {}: {} in {} packets)", most.name,
+                                         grouped(most.cycles), grouped(most.packets)));
   }
 };
 
@@ -40,40 +37,29 @@ struct HostCycles {
 };
 
 HostCycles host_cycles(const TraceFile& file) {
-  struct OfStream {
-    std::uint64_t transfers = 0, packets = 0;
-    Cycles cycles;
-  };
-  const std::vector<StreamRow> streams = file.read(kStreams);
-  std::vector<OfStream> sums(streams.size());
-  file.for_each_row(kTransfers, [&](const TransferRow& row) {
-    if (row.stream >= sums.size()) return;
-    ++sums[row.stream].transfers;
-    sums[row.stream].packets += row.packets;
-    sums[row.stream].cycles += row.length;
-  });
+  const std::vector<StreamTotals> streams = stream_totals(file);
   HostCycles out;
   // Arguments that come once, by type, less the results that take the place of one.
   std::map<std::string, std::vector<std::string>> stay;
-  const auto is = [&](std::size_t s, std::string_view what) {
-    return streams[s].name.starts_with(what);
+  const auto is = [](const StreamRow& stream, std::string_view what) {
+    return stream.name.starts_with(what);
   };
-  for (std::size_t s = 0; s < streams.size(); ++s) {
-    const bool is_once = sums[s].transfers <= 1;
-    (is_once ? out.once : out.again).add(streams[s].name, sums[s].cycles, sums[s].packets);
-    if (is_once && is(s, "arg")) stay[streams[s].type].push_back(streams[s].name);
+  for (const StreamTotals& stream : streams) {
+    const bool is_once = stream.transfers <= 1;
+    (is_once ? out.once : out.again).add(stream);
+    if (is_once && is(stream, "arg")) stay[stream.type].push_back(stream.name);
   }
-  for (std::size_t s = 0; s < streams.size(); ++s) {
-    if (!is(s, "result") || sums[s].transfers > 1) continue;
-    if (auto& donated = stay[streams[s].type]; !donated.empty()) donated.pop_back();
+  for (const StreamTotals& stream : streams) {
+    if (!is(stream, "result") || stream.transfers > 1) continue;
+    if (auto& donated = stay[stream.type]; !donated.empty()) donated.pop_back();
   }
   Cycles most;
-  for (std::size_t s = 0; s < streams.size(); ++s) {
-    if (!is(s, "result") || sums[s].transfers <= 1 || sums[s].cycles <= most) continue;
-    const std::vector<std::string>& left = stay[streams[s].type];
+  for (const StreamTotals& stream : streams) {
+    if (!is(stream, "result") || stream.transfers <= 1 || stream.cycles <= most) continue;
+    const std::vector<std::string>& left = stay[stream.type];
     if (left.empty()) continue;
-    most = sums[s].cycles;
-    out.donatable = fmt::format("{}, which has the type of {}", streams[s].name, left.front());
+    most = stream.cycles;
+    out.donatable = fmt::format("{}, which has the type of {}", stream.name, left.front());
   }
   return out;
 }
@@ -85,7 +71,7 @@ std::string advice_of(const HostCycles& host, Cycles latency) {
     Cycles cycles;
     std::string advice;
   };
-  std::string again = fmt::format("smaller types for {} (f16, i8)", host.again.most);
+  std::string again = fmt::format("smaller types for {} (f16, i8)", host.again.most.name);
   if (!host.donatable.empty())
     again = fmt::format(
         "donate the argument that takes the value of {} (`jax.jit(f, donate_argnums=...)`)",

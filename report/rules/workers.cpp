@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "report/report.h"
 #include "report/rules/rules.h"
+#include "report/workers_of_tile.h"
 #include "sim/trace/schema.h"
 
 namespace superstep {
@@ -26,32 +28,19 @@ std::optional<double> find_uneven_workers(const RuleInput& input) {
   };
   OfWorkers sum;
   std::map<std::uint32_t, OfWorkers> by_operation;
-  // Of one tile in one superstep: cycles of each worker by step and operation.
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::map<std::uint32_t, std::uint64_t>> steps;
   const std::uint64_t workers = t.workers;
-  const auto add_up = [&] {
-    for (const auto& [step, cycles] : steps) {
-      std::uint64_t busiest = 0, busy = 0;
-      for (const auto& [worker, of_worker] : cycles) {
-        busiest = std::max(busiest, of_worker);
-        busy += of_worker;
-      }
-      for (OfWorkers* of : {&sum, &by_operation[step.second]}) {
-        of->slots += busiest * workers;
-        of->busy += busy;
-      }
+  using Place = std::pair<std::uint32_t, std::uint32_t>;  // step, operation
+  const auto book = [&](const Place& place, std::uint64_t busiest, std::uint64_t busy) {
+    for (OfWorkers* of : {&sum, &by_operation[place.second]}) {
+      of->slots += busiest * workers;
+      of->busy += busy;
     }
-    steps.clear();
   };
-  std::uint64_t superstep = 0;
-  std::uint32_t tile = 0;
+  WorkersOfTile<Place, decltype(book)> of_tile(book);
   file->for_each_row(kVertices, [&](const VertexRow& row) {
-    if (row.superstep != superstep || row.tile != tile) add_up();
-    superstep = row.superstep;
-    tile = row.tile;
-    steps[{row.step, row.operation}][row.worker] += row.length;
+    of_tile.add(row, {row.step, row.operation});
   });
-  add_up();
+  of_tile.finish();
   if (sum.slots == 0) return std::nullopt;
   const double of_all = ratio(sum.slots - sum.busy, sum.slots);
   if (of_all <= rule.limit) return of_all;

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
+#include "report/codelet_totals.h"
 #include "report/numbers.h"
 #include "report/view.h"
 #include "sim/trace/schema.h"
@@ -14,77 +14,13 @@ namespace {
 
 using Form = ViewColumn::Form;
 
-/// What workers did in one codelet.
-struct OfCodelet {
-  std::string name;
-  std::uint64_t launches = 0, runs = 0, cycles = 0;
-  std::uint64_t slots = 0;  ///< cycles of the busiest worker of a step on a tile, times all workers
-  InstructionCounts instructions = {};
-  VertexRow longest = {};                            ///< of its runs
-  std::map<std::uint32_t, std::uint64_t> by_step{};  ///< cycles
-};
-
-/// The runs of the workers of one tile in one superstep.
-class TileRuns {
- public:
-  explicit TileRuns(std::uint64_t workers) : workers_(workers) {}
-
-  void add(const VertexRow& row, std::size_t codelet) {
-    cycles_[{row.step, codelet}][row.worker] += row.length;
-    launches_.emplace(row.launch, codelet);
-  }
-  /// Books them on their codelets, and forgets them.
-  void book(std::vector<OfCodelet>& codelets) {
-    for (const auto& [place, by_worker] : cycles_) {
-      std::uint64_t busiest = 0;
-      for (const auto& [worker, of_worker] : by_worker) busiest = std::max(busiest, of_worker);
-      codelets[place.second].slots += busiest * workers_;
-    }
-    for (const auto& [cycle, codelet] : launches_) ++codelets[codelet].launches;
-    cycles_.clear();
-    launches_.clear();
-  }
-
- private:
-  std::uint64_t workers_;
-  std::map<std::pair<std::uint32_t, std::size_t>, std::map<std::uint32_t, std::uint64_t>> cycles_;
-  std::set<std::pair<std::uint64_t, std::size_t>> launches_;
-};
-
-std::vector<OfCodelet> codelets_of(const ViewInput& input) {
-  std::vector<OfCodelet> codelets;
-  for (VertexTypeInfo& type : input.file.read(kVertexTypes))
-    codelets.push_back({.name = std::move(type.name)});
-  const std::size_t unknown = codelets.size();
-  codelets.push_back({.name = "(unknown)"});
-  TileRuns tile_runs(input.trace.workers);
-  std::uint64_t superstep = 0;
-  std::uint32_t tile = 0;
-  input.file.for_each_row(kVertices, [&](const VertexRow& row) {
-    if (row.superstep != superstep || row.tile != tile) tile_runs.book(codelets);
-    superstep = row.superstep;
-    tile = row.tile;
-    const std::size_t number = std::min<std::size_t>(row.vertex_type.value_or(unknown), unknown);
-    tile_runs.add(row, number);
-    OfCodelet& of = codelets[number];
-    ++of.runs;
-    of.cycles += row.length;
-    of.instructions += row.instructions;
-    of.by_step[row.step] += row.length;
-    if (row.length > of.longest.length) of.longest = row;
-  });
-  tile_runs.book(codelets);
-  std::erase_if(codelets, [&](const OfCodelet& of) {
-    return of.runs == 0 || !matches(input.options, of.name);
-  });
-  std::ranges::stable_sort(codelets, std::ranges::greater{}, &OfCodelet::cycles);
-  return codelets;
-}
-
 ViewTable codelets_table(const ViewInput& input) {
-  const std::vector<OfCodelet> codelets = codelets_of(input);
+  std::vector<CodeletTotals> codelets = codelet_totals(input.file, input.trace.workers);
+  std::erase_if(codelets,
+                [&](const CodeletTotals& of) { return !matches(input.options, of.name); });
+  std::ranges::stable_sort(codelets, std::ranges::greater{}, &CodeletTotals::cycles);
   std::uint64_t all = 0, instructions = 0;
-  for (const OfCodelet& of : codelets) {
+  for (const CodeletTotals& of : codelets) {
     all += of.cycles;
     instructions += of.instructions.all;
   }
@@ -112,7 +48,7 @@ ViewTable codelets_table(const ViewInput& input) {
   const auto issued = [&](std::uint64_t count, std::uint64_t cycles) {
     return ratio(count * input.trace.workers, cycles);
   };
-  for (const OfCodelet& of : codelets) {
+  for (const CodeletTotals& of : codelets) {
     if (input.options.top != 0 && table.rows.size() == input.options.top) break;
     const auto most =
         std::ranges::max_element(of.by_step, {}, [](const auto& s) { return s.second; });

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "report/numbers.h"
+#include "report/stream_totals.h"
 #include "report/view.h"
 #include "sim/trace/schema.h"
 
@@ -71,24 +72,12 @@ std::vector<ViewTable> exchange_view(const ViewInput& input) {
 }
 
 std::vector<ViewTable> host_view(const ViewInput& input) {
-  struct OfStream {
-    StreamRow stream;
-    std::uint64_t transfers = 0, bytes = 0, packets = 0, cycles = 0;
-  };
-  std::vector<OfStream> sums;
-  for (StreamRow& stream : input.file.read(kStreams)) sums.push_back({.stream = std::move(stream)});
-  std::uint64_t all = 0;
-  input.file.for_each_row(kTransfers, [&](const TransferRow& row) {
-    if (row.stream >= sums.size()) return;
-    OfStream& of_stream = sums[row.stream];
-    ++of_stream.transfers;
-    of_stream.bytes += row.bytes;
-    of_stream.packets += row.packets;
-    of_stream.cycles += row.length.value();
-    all += row.length.value();
-  });
-  std::erase_if(sums, [&](const OfStream& of) { return !matches(input.options, of.stream.name); });
-  std::ranges::stable_sort(sums, std::ranges::greater{}, &OfStream::cycles);
+  std::vector<StreamTotals> streams = stream_totals(input.file);
+  Cycles all;
+  for (const StreamTotals& stream : streams) all += stream.cycles;
+  std::erase_if(streams,
+                [&](const StreamTotals& stream) { return !matches(input.options, stream.name); });
+  std::ranges::stable_sort(streams, std::ranges::greater{}, &StreamTotals::cycles);
   ViewTable table{.name = "streams",
                   .title = "Streams over the host link, longest first",
                   .columns = {{"stream"},
@@ -101,14 +90,15 @@ std::vector<ViewTable> host_view(const ViewInput& input) {
                               {"time", Form::kTime, "", 1},
                               {"%", Form::kShare, "1"},
                               {"B/cycle", Form::kReal, "B/cycle", 4}}};
-  for (const OfStream& of : sums) {
+  for (const StreamTotals& stream : streams) {
     if (input.options.top != 0 && table.rows.size() == input.options.top) break;
-    table.add(of.stream.name, std::string(of.stream.direction == 0 ? "to device" : "to host"),
-              of.stream.type, of.transfers, of.bytes, of.packets, of.cycles,
-              time_cell(Cycles(of.cycles), input.trace.clock_hz), ratio(of.cycles, all),
-              cell_if(of.cycles != 0, ratio(of.bytes, of.cycles)));
+    const std::uint64_t cycles = stream.cycles.value();
+    table.add(stream.name, std::string(stream.direction == 0 ? "to device" : "to host"),
+              stream.type, stream.transfers, stream.moved_bytes, stream.packets, cycles,
+              time_cell(stream.cycles, input.trace.clock_hz), ratio(cycles, all.value()),
+              cell_if(cycles != 0, ratio(stream.moved_bytes, cycles)));
   }
-  note_more(table, sums.size() - table.rows.size());
+  note_more(table, streams.size() - table.rows.size());
   table.notes.push_back(fmt::format(
       "{} visits: their beginnings {} cycles (callbacks {}), data {}, ends {}. Cycles of a "
       "stream: first packet to last; streams of one visit share the way, and what data takes "
