@@ -97,43 +97,31 @@ std::vector<Insight> insights_of(const TraceSummary& trace, const TraceFile* fil
 
 std::string insight_rules_markdown() {
   std::string out =
-      "`superstep report RUN.h5`, its `--view insights` and pages for a browser say what rules "
-      "find "
-      "in a run, most cycles first. A rule speaks\nwhere what it measures is more than its limit; "
-      "`--view insights` ends with what the others measured. Limits are where a person "
-      "would\nbegin "
-      "to look [assumed]. Cycles of a finding are what would go at most if it were not so; "
-      "findings "
-      "overlap.\n\n"
-      "| rule | speaks above | of what: which part | level | what to try |\n"
-      "|---|---|---|---|---|\n";
+      R"(`superstep report RUN.h5`, its `--view insights` and pages for a browser say what rules find in a run, most cycles first. A rule speaks
+where what it measures is more than its limit; `--view insights` ends with what the others measured. Limits are where a person would
+begin to look [assumed]. Cycles of a finding are what would go at most if it were not so; findings overlap.
+
+| rule | speaks above | of what: which part | level | what to try |
+|---|---|---|---|---|
+)";
   for (const InsightRule& rule : insight_rules())
     out += fmt::format("| {} | {} % | {} | {} | {} |\n", rule.name, percent(rule.limit),
                        rule.measure, name_of(rule.level), rule.advice);
   out += fmt::format(
-      "\nA level is the least of `--trace` that a rule needs. The report leaves out those of level "
-      "vertex beyond 250,000 worker runs,\n`--view insights` does not; `few-flops` needs all "
-      "workers, "
-      "so no window of supersteps, tiles or operations.\n\n"
-      "- *exchange* names the operations whose exchanges take most, with their bytes and lines, "
-      "and "
-      "how much of that is the words of the busiest\n  ports. What to try follows from it, and "
-      "from "
-      "the operation: products, lookups and sums by index, transposes, reductions.\n"
-      "- *host*, at level superstep, tells what moves once a run, what moves in several visits, "
-      "and "
-      "the latency of visits, with the stream that\n  takes most: a longer `--repeat`, smaller "
-      "types, "
-      "fewer visits. It advises to donate where a result of each call has the type of an\n  "
-      "argument "
-      "that stays and that no result takes the place of.\n"
-      "- *idle-tiles*: few are fewer than {} % of those with a program. *few-flops*: few are fewer "
-      "than {} % of what an instruction on vectors\n  makes in each slot of the workers, without "
-      "the "
-      "AMP. *hot-receiver* speaks where exchanges take more than {} % of device cycles,\n  "
-      "*memory-peak* where the step has more than {} % of a tile in use.\n"
-      "- *plan* has the name of what the compiler says: `no_amp`, `slow_route`, `dropped_plan` or "
-      "`small_product`.\n",
+      R"(
+A level is the least of `--trace` that a rule needs. The report leaves out those of level vertex beyond 250,000 worker runs,
+`--view insights` does not; `few-flops` needs all workers, so no window of supersteps, tiles or operations.
+
+- *exchange* names the operations whose exchanges take most, with their bytes and lines, and how much of that is the words of the busiest
+  ports. What to try follows from it, and from the operation: products, lookups and sums by index, transposes, reductions.
+- *host*, at level superstep, tells what moves once a run, what moves in several visits, and the latency of visits, with the stream that
+  takes most: a longer `--repeat`, smaller types, fewer visits. It advises to donate where a result of each call has the type of an
+  argument that stays and that no result takes the place of.
+- *idle-tiles*: few are fewer than {} % of those with a program. *few-flops*: few are fewer than {} % of what an instruction on vectors
+  makes in each slot of the workers, without the AMP. *hot-receiver* speaks where exchanges take more than {} % of device cycles,
+  *memory-peak* where the step has more than {} % of a tile in use.
+- *plan* has the name of what the compiler says: `no_amp`, `slow_route`, `dropped_plan` or `small_product`.
+)",
       percent(kNearlyAll), percent(kFewFlops), percent(kMuchExchange), percent(kMuchMemory));
   return out;
 }

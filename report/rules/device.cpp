@@ -95,15 +95,13 @@ std::optional<double> find_exchange(const RuleInput& input) {
       "of the busiest ports",
       percent(of_device), percent(ratio(t.totals.compute, t.totals.device())), percent(words));
   if (!named.empty()) found += fmt::format("; most for {}", fmt::join(named, ", "));
-  say(input, found, t.totals.exchange, operations.empty() ? "" : operations[0].name);
   // Where words are the less part, fewer of them are no help.
-  if (words >= 0.5 && !operations.empty())
-    input.insights.back().advice =
-        advice_of_words(operations[0].opcode, input.rule.advice) + "; see `--view exchange`";
-  else
-    input.insights.back().advice =
-        "words on their way take most: fewer and larger exchanges, as of larger batches; see "
-        "`--view exchange`";
+  const std::string advice =
+      words >= 0.5 && !operations.empty()
+          ? advice_of_words(operations[0].opcode, input.rule.advice)
+          : "words on their way take most: fewer and larger exchanges, as of larger batches";
+  say(input, found, t.totals.exchange, operations.empty() ? "" : operations[0].name,
+      advice + "; see `--view exchange`");
   return of_device;
 }
 

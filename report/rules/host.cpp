@@ -103,13 +103,12 @@ std::optional<double> find_host(const RuleInput& input) {
   if (t.visits.callbacks.value() * 2 > waited.value()) {
     say(input,
         found + fmt::format(", most of it waiting for callbacks ({})", grouped(t.visits.callbacks)),
-        waited);
-    insights.back().advice = "let the host run ahead (`--set host.prefetch=2`)";
+        waited, {}, "let the host run ahead (`--set host.prefetch=2`)");
     return of_all;
   }
   if (!file || file->rows(kTransfers) == 0) {
-    say(input, found, waited);
-    if (t.calls <= 1) insights.back().advice.insert(0, fmt::format("{}; ", kRepeat));
+    say(input, found, waited, {},
+        fmt::format("{}{}{}", t.calls <= 1 ? kRepeat : "", t.calls <= 1 ? "; " : "", rule.advice));
     return of_all;
   }
   const HostCycles host = host_cycles(*file);
@@ -118,8 +117,8 @@ std::optional<double> find_host(const RuleInput& input) {
   found += fmt::format("; what moves once a run takes {}", host.once.text());
   if (host.again.cycles.value() != 0)
     found += fmt::format(", what moves in several visits {}", host.again.text());
-  say(input, found + fmt::format(", the latency of visits {}", grouped(latency)), waited);
-  insights.back().advice = advice_of(host, latency);
+  say(input, found + fmt::format(", the latency of visits {}", grouped(latency)), waited, {},
+      advice_of(host, latency));
   return of_all;
 }
 

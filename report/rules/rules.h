@@ -46,10 +46,11 @@ constexpr double kMuchMemory = 0.20;
   return static_cast<int>(std::lround(100 * share));
 }
 
-/// Says what is so, with the rule's advice.
+/// Says what is so, with the rule's advice, or another.
 inline void say(const RuleInput& input, std::string found, Cycles cycles = {},
-                std::string operation = {}) {
-  input.insights.push_back({input.rule.name, std::move(found), std::string(input.rule.advice),
+                std::string operation = {}, std::optional<std::string> advice = {}) {
+  input.insights.push_back({input.rule.name, std::move(found),
+                            advice ? std::move(*advice) : std::string(input.rule.advice),
                             std::move(operation), cycles});
 }
 
