@@ -210,7 +210,8 @@ std::vector<ViewColumn> moved_columns(const ViewTable& table, const std::vector<
   const auto form_of = [&](const std::string& column) -> const ViewColumn& {
     return table.columns[column_of(table, column)];
   };
-  const auto& [key, compared, adds_up] = table.compared;
+  const std::vector<std::string>& key = table.compared.key;
+  const std::vector<std::string>& compared = table.compared.columns;
   const ViewColumn& main = form_of(compared[0]);
   const auto moved_form = [](const ViewColumn& column) {
     return column.is_bytes() ? Form::kMovedBytes : Form::kMoved;
@@ -250,20 +251,25 @@ ViewTable difference(const ViewTable& before, const ViewTable& after, const Name
   const ViewOptions& options = is.options;
   std::vector<Pair> pairs = pairs_of(before, after, name_before);
   std::erase_if(pairs, [&](const Pair& pair) {
+    return !(pair.is && matches(options, pair.after.name)) &&
+           !(pair.was && matches(options, pair.before.name));
+  });
+  const bool has_names = !pairs.empty();
+  std::erase_if(pairs, [&](const Pair& pair) {
     bool has_moved =
         pair.was != pair.is && pair.row().numbers != std::vector<std::uint64_t>(compared.size());
     for (std::size_t c = 0; c < compared.size(); ++c) has_moved |= pair.moved_by(c) != 0;
-    return !has_moved || (!(pair.is && matches(options, pair.after.name)) &&
-                          !(pair.was && matches(options, pair.before.name)));
+    return !has_moved;
   });
   std::ranges::stable_sort(pairs, std::ranges::greater{},
                            [](const Pair& pair) { return std::abs(pair.moved_by(0)); });
   std::string title = after.name;
   title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[0])));
-  ViewTable table{
-      .name = after.name,
-      .title = title + (pairs.empty() ? ": nothing moved" : ": what moved, by " + compared[0]),
-      .columns = moved_columns(after, pairs)};
+  ViewTable table{.name = after.name,
+                  .title = title + (!has_names      ? ""
+                                    : pairs.empty() ? ": nothing moved"
+                                                    : ": what moved, by " + compared[0]),
+                  .columns = moved_columns(after, pairs)};
   const bool is_time = after.columns[column_of(after, compared[0])].form == Form::kCycles;
   const auto add_row = [&](const Pair& pair, const std::string& name) {
     std::vector<ViewCell>& cells = table.rows.emplace_back();
@@ -299,6 +305,7 @@ ViewTable difference(const ViewTable& before, const ViewTable& after, const Name
   } else {
     note_more(table, pairs.size() - shown);
   }
+  if (!has_names) note_no_match(table, options);
   return table;
 }
 
@@ -332,7 +339,13 @@ std::vector<ViewTable> diff_tables(const ViewInput& before, const ViewInput& aft
     const std::vector<ViewTable> was = whole_tables(view, before), is = whole_tables(view, after);
     for (const ViewTable& table : is) {
       const auto same = std::ranges::find(was, table.name, &ViewTable::name);
-      if (same != was.end()) tables.push_back(difference(*same, table, name_before, before, after));
+      if (same == was.end()) continue;
+      tables.push_back(difference(*same, table, name_before, before, after));
+      for (const auto& [run, whole] : {std::pair(&before, &*same), std::pair(&after, &table)}) {
+        if (!whole->compared.incomplete.empty())
+          tables.back().notes.push_back(run->file.path().string() + ": " +
+                                        whole->compared.incomplete);
+      }
     }
     if (was.size() != is.size())
       tables.back().notes.push_back(

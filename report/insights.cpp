@@ -20,12 +20,11 @@ constexpr double kPeak = 1.5, kFarMore = 4;  // times the median, the mean
 const std::vector<InsightRule>& insight_rules() {
   static const std::vector<InsightRule> kRules = {
       {"imbalance", "device cycles: waits for the busiest tile", kMuch, TraceLevel::kSummary,
-       "a larger batch or wider layers give every tile work; `--view tiles` has those that wait",
+       "a larger batch or wider layers give every tile work; `--view tiles` of a trace of level "
+       "tile has those that wait",
        find_imbalance},
       {"exchange", "device cycles: exchanges", kMuch, TraceLevel::kSummary,
-       "smaller types (f16), larger batches for the same weights, fewer transposes; see `--view "
-       "exchange`",
-       find_exchange},
+       "smaller types (f16), larger batches for the same weights, fewer transposes", find_exchange},
       {"exchange-latency", "device cycles: exchanges beyond their words", kMost,
        TraceLevel::kSummary,
        "exchanges this short cost their latency: fewer and larger ones, as of larger batches",
@@ -39,8 +38,8 @@ const std::vector<InsightRule>& insight_rules() {
        "superstep` tells what moves in each call",
        find_host},
       {"idle-tiles", "device cycles: few tiles compute", kMuch, TraceLevel::kSuperstep,
-       "a larger batch or wider layers give more tiles work; `--view supersteps` has how many have "
-       "some",
+       "a larger batch or wider layers give more tiles work; `--view supersteps` has how many are "
+       "active",
        find_idle_tiles},
       {"hot-receiver", "received by a tile: that with most", kFarMore, TraceLevel::kTile,
        "see `--view exchange` for the steps: reductions and gathers to few elements have few "
@@ -61,7 +60,7 @@ const std::vector<InsightRule>& insight_rules() {
        find_uneven_workers, true},
       {"few-flops", "device cycles: an operation of few flops", kMuch, TraceLevel::kVertex,
        "elements that lie one behind the other, as many for each worker (a larger batch); f16; "
-       "fewer divisions and functions as exp; see `--view steps`",
+       "fewer divisions and functions as exp; see `--view codelets`",
        find_few_flops, true},
       {"plan", "device cycles: an operation badly planned", kMuch, TraceLevel::kSummary,
        "what the compiler says", find_plan},

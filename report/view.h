@@ -64,6 +64,7 @@ struct ViewTable {
     std::vector<std::string> key = {};  ///< columns that tell rows apart; the last is their name
     std::vector<std::string> columns = {};  ///< of whole numbers, the main one first; none: nothing
     bool adds_up = false;                   ///< rows do
+    std::string incomplete = {};            ///< why rows may lack what ran, or empty
   } compared = {};
   bool is_prose = false;  ///< text shows a row as a paragraph
 

@@ -91,9 +91,9 @@ std::optional<double> find_exchange(const RuleInput& input) {
   const StepCosts beyond = costs(t, beyond_words);
   const double words = 1 - ratio(beyond.sum, t.totals.exchange);
   std::string found = fmt::format(
-      "exchanges take {} % of device cycles, computing {} %; {} % of that are the words "
-      "of the busiest ports",
-      percent(of_device), percent(ratio(t.totals.compute, t.totals.device())), percent(words));
+      "exchanges take {} % of device cycles, {} % of them for the words of the busiest ports; "
+      "computing takes {} %",
+      percent(of_device), percent(words), percent(ratio(t.totals.compute, t.totals.device())));
   if (!named.empty()) found += fmt::format("; most for {}", fmt::join(named, ", "));
   // Where words are the less part, fewer of them are no help.
   const std::string advice =

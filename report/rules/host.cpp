@@ -30,13 +30,14 @@ struct Moved {
   }
 };
 
-/// What of the host's cycles moves once a run, and what in more visits than one.
+/// What of the host's cycles moves once a run, and what in more visits than one; one call does not
+/// tell of arguments and results, which are in `again`.
 struct HostCycles {
   Moved once, again;
   std::string donatable;  ///< `result0, which has the type of arg2`, or empty
 };
 
-HostCycles host_cycles(const TraceFile& file) {
+HostCycles host_cycles(const TraceFile& file, bool is_one_call) {
   const std::vector<StreamTotals> streams = stream_totals(file);
   HostCycles out;
   // Arguments that come once, by type, less the results that take the place of one.
@@ -45,7 +46,7 @@ HostCycles host_cycles(const TraceFile& file) {
     return stream.name.starts_with(what);
   };
   for (const StreamTotals& stream : streams) {
-    const bool is_once = stream.transfers <= 1;
+    const bool is_once = stream.transfers <= 1 && (!is_one_call || is(stream, "goes_on"));
     (is_once ? out.once : out.again).add(stream);
     if (is_once && is(stream, "arg")) stay[stream.type].push_back(stream.name);
   }
@@ -111,14 +112,18 @@ std::optional<double> find_host(const RuleInput& input) {
         fmt::format("{}{}{}", t.calls <= 1 ? kRepeat : "", t.calls <= 1 ? "; " : "", rule.advice));
     return of_all;
   }
-  const HostCycles host = host_cycles(*file);
+  const bool is_one_call = t.calls <= 1;
+  const HostCycles host = host_cycles(*file, is_one_call);
   const Cycles moves = host.once.cycles + host.again.cycles;
   const Cycles latency = waited - std::min(waited, moves);
   found += fmt::format("; what moves once a run takes {}", host.once.text());
   if (host.again.cycles.value() != 0)
-    found += fmt::format(", what moves in several visits {}", host.again.text());
+    found += fmt::format(", what {} {}",
+                         is_one_call ? "may move in each call" : "moves in several visits",
+                         host.again.text());
   say(input, found + fmt::format(", the latency of visits {}", grouped(latency)), waited, {},
-      advice_of(host, latency));
+      advice_of(host, latency) +
+          (is_one_call ? "; a longer `--repeat` tells what moves once a run" : ""));
   return of_all;
 }
 

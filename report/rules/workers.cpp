@@ -28,6 +28,7 @@ std::optional<double> find_uneven_workers(const RuleInput& input) {
   };
   OfWorkers sum;
   std::map<std::uint32_t, OfWorkers> by_operation;
+  std::uint64_t instructions = 0;
   const std::uint64_t workers = t.workers;
   using Place = std::pair<std::uint32_t, std::uint32_t>;  // step, operation
   const auto book = [&](const Place& place, std::uint64_t busiest, std::uint64_t busy) {
@@ -39,6 +40,7 @@ std::optional<double> find_uneven_workers(const RuleInput& input) {
   WorkersOfTile<Place, decltype(book)> of_tile(book);
   file->for_each_row(kVertices, [&](const VertexRow& row) {
     of_tile.add(row, {row.step, row.operation});
+    instructions += row.instructions.all;
   });
   of_tile.finish();
   if (sum.slots == 0) return std::nullopt;
@@ -49,11 +51,12 @@ std::optional<double> find_uneven_workers(const RuleInput& input) {
   });
   const std::string name = name_of_operation(*file, most->first);
   say(input,
-      fmt::format("for {} % of the time of workers they wait for the busiest one of their tile in "
-                  "a step, most in {} (as if {:.1f} of {} worked)",
-                  percent(of_all), name,
-                  static_cast<double>(workers) * ratio(most->second.busy, most->second.slots),
-                  workers),
+      fmt::format(
+          "for {} % of the time of {} they wait for the busiest one of their tile in a step, "
+          "most in {} (as if {:.1f} of {} worked)",
+          percent(of_all),
+          instructions == t.instructions.all ? "workers" : "workers that are traced", name,
+          static_cast<double>(workers) * ratio(most->second.busy, most->second.slots), workers),
       Cycles(), name);
   return of_all;
 }

@@ -16,14 +16,14 @@ using Form = ViewColumn::Form;
 
 ViewTable codelets_table(const ViewInput& input) {
   std::vector<CodeletTotals> codelets = codelet_totals(input.file, input.trace.workers);
-  std::erase_if(codelets,
-                [&](const CodeletTotals& of) { return !matches(input.options, of.name); });
-  std::ranges::stable_sort(codelets, std::ranges::greater{}, &CodeletTotals::cycles);
   std::uint64_t all = 0, instructions = 0;
   for (const CodeletTotals& of : codelets) {
     all += of.cycles;
     instructions += of.instructions.all;
   }
+  std::erase_if(codelets,
+                [&](const CodeletTotals& of) { return !matches(input.options, of.name); });
+  std::ranges::stable_sort(codelets, std::ranges::greater{}, &CodeletTotals::cycles);
   const auto step_name = [&](std::uint32_t step) {
     return step < input.trace.steps.size() ? input.trace.steps[step].info.name : std::string();
   };
@@ -60,11 +60,13 @@ ViewTable codelets_table(const ViewInput& input) {
   }
   note_more(table, codelets.size() - table.rows.size());
   table.compared = {{"codelet"}, {"cycles", "launches", "longest"}};
-  if (input.options.match == "*" && instructions < input.trace.instructions.all)
-    table.notes.push_back(fmt::format(
+  if (instructions < input.trace.instructions.all) {
+    table.compared.incomplete = fmt::format(
         "The trace has {} of the {} instructions that workers issued: a window, or its size limit, "
         "leaves out the others.",
-        grouped(instructions), grouped(input.trace.instructions.all)));
+        grouped(instructions), grouped(input.trace.instructions.all));
+    table.notes.push_back(table.compared.incomplete);
+  }
   note_no_match(table, input.options);
   return table;
 }

@@ -32,7 +32,7 @@ ViewTable found_table(const std::vector<Insight>& found, const ViewInput& input)
 }
 
 /// What the others measured, so that silence says something.
-ViewTable silent_table(const std::vector<SilentRule>& silent) {
+ViewTable silent_table(const std::vector<SilentRule>& silent, const ViewInput& input) {
   ViewTable table{
       .name = "silent",
       .title = "Rules that find nothing",
@@ -40,16 +40,23 @@ ViewTable silent_table(const std::vector<SilentRule>& silent) {
                   {"measured", Form::kShare, "1"},
                   {"limit", Form::kShare, "1", 0, "above which it speaks (docs/insights.md)"},
                   {"of what", Form::kText}}};
-  std::string unseen;
+  std::string unseen, of_nothing;
+  const auto level = trace_level(input.trace.level);
   for (const auto& [rule, measured] : silent) {
     if (!measured) {
-      unseen += fmt::format("{}{} (level {})", unseen.empty() ? "" : ", ", rule->name,
-                            name_of(rule->level));
+      if (level && *level >= rule->level)
+        of_nothing += fmt::format("{}{}", of_nothing.empty() ? "" : ", ", rule->name);
+      else
+        unseen += fmt::format("{}{} (level {})", unseen.empty() ? "" : ", ", rule->name,
+                              name_of(rule->level));
       continue;
     }
     table.add(std::string(rule->name), *measured, rule->limit, std::string(rule->measure));
   }
   if (!unseen.empty()) table.notes.push_back(fmt::format("Not there to be measured: {}.", unseen));
+  if (!of_nothing.empty())
+    table.notes.push_back(
+        fmt::format("Nothing of the kind in the run, or not all of it traced: {}.", of_nothing));
   return table;
 }
 
@@ -57,7 +64,7 @@ ViewTable silent_table(const std::vector<SilentRule>& silent) {
 
 std::vector<ViewTable> insights_view(const ViewInput& input) {
   const Insights insights = look_for_insights(input.trace, &input.file);
-  return {found_table(insights.found, input), silent_table(insights.silent)};
+  return {found_table(insights.found, input), silent_table(insights.silent, input)};
 }
 
 }  // namespace superstep

@@ -45,6 +45,7 @@ std::vector<ViewTable> supersteps_view(const ViewInput& input) {
                               {"sync", Form::kCycles},
                               {"host", Form::kCycles, "", 4},
                               {"tile", Form::kCount, "1", 6, "the one that others waited for"},
+                              {"active", Form::kCount, "1", 1, "tiles that compute"},
                               {"step", Form::kText, "", 0, "the first that computes"},
                               {"exchange step", Form::kText, "", 2}}};
   for (const SuperstepRow& row : rows)
@@ -52,7 +53,7 @@ std::vector<ViewTable> supersteps_view(const ViewInput& input) {
               time_cell(device(row), input.trace.clock_hz), row.compute.value(),
               row.exchange.value(), row.sync.value(), row.host.value(),
               cell_if(row.compute.value() != 0, std::uint64_t{index(row.critical)}),
-              name_of(row.step), name_of(row.exchange_step));
+              std::uint64_t{row.active_tiles}, name_of(row.step), name_of(row.exchange_step));
   note_more(table, found - rows.size());
   note_no_match(table, input.options);
   return {std::move(table)};

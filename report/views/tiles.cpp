@@ -134,7 +134,8 @@ std::vector<ViewTable> tiles_view(const ViewInput& input) {
               of_sums("wait_cycles"), share);
   }
   note_more(table, order.size() - table.rows.size());
-  table.compared = {{"tile"}, {"compute then", "compute in all", "waits"}};
+  // Of a tile without a row the others' sums are not known here.
+  table.compared = {{"tile"}, {"compute then"}, true};
   if (sums.empty()) {
     table.notes.emplace_back(
         "How work is spread over all tiles takes a trace of level tile "

@@ -116,5 +116,48 @@ TEST_F(Views, OfCodeletsAddUpWhatWorkersDo) {
             std::string::npos);
 }
 
+TEST_F(Views, OfCodeletsKeepTheirSharesOfAllWhereSomeAreShown) {
+  const std::string file = (scratch_folder() / "shares.h5").string();
+  ASSERT_EQ(superstep("run models/quickstart/affine.mlir -m tiny4 --input "
+                      "models/quickstart/affine_input.h5 --trace vertex -q -o " +
+                      file)
+                .code,
+            0);
+  const auto shares = [&](const std::string& match) {
+    const json table = json::parse(
+        superstep("report " + file + " --json --view codelets --match " + match).out)["tables"][0];
+    return column(table, "%");
+  };
+  const std::vector<double> all = shares("'*'"), some = shares("'dense_product*'");
+  ASSERT_EQ(some.size(), 1u);
+  ASSERT_GT(all.size(), 1u);
+  EXPECT_EQ(std::ranges::count(all, some[0]), 1);
+}
+
+TEST_F(Views, OfWindowsSayThatWorkersAreLeftOut) {
+  const auto run = [](const std::string& name, const std::string& window) {
+    const std::string file = (scratch_folder() / name).string();
+    EXPECT_EQ(superstep("run models/quickstart/affine.mlir -m tiny4 --input "
+                        "models/quickstart/affine_input.h5 --trace vertex -q -o " +
+                        file + window)
+                  .code,
+              0);
+    return file;
+  };
+  const std::string whole = run("whole.h5", ""), part = run("part.h5", " --trace-tiles 0");
+  const auto words_of = [](const std::string& words) {
+    return superstep("report " + words, "COLUMNS=400").out;
+  };
+  const std::string diff = words_of("diff " + whole + " " + part + " --view codelets");
+  EXPECT_NE(diff.find(part + ": The trace has "), std::string::npos) << diff;
+  EXPECT_EQ(diff.find(whole + ": The trace has "), std::string::npos) << diff;
+  const std::string seen = words_of(part + " --view insights"),
+                    all = words_of(whole + " --view insights");
+  EXPECT_NE(seen.find("not all of it traced: "), std::string::npos) << seen;
+  EXPECT_EQ(seen.find("few-flops (level vertex)"), std::string::npos) << seen;
+  EXPECT_NE(seen.find("of the time of workers that are traced they"), std::string::npos) << seen;
+  EXPECT_NE(all.find("of the time of workers they"), std::string::npos) << all;
+}
+
 }  // namespace
 }  // namespace superstep

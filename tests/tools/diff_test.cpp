@@ -23,7 +23,7 @@ TEST_F(Views, OfTwoRunsSayWhichOperationAndPartMoved) {
   const ProgramRun run = superstep("report diff " + trace() + " " + slower + " --top 0 --json");
   ASSERT_EQ(run.code, 0) << run.err;
   const json document = json::parse(run.out)["tables"];
-  const json parts = document[0];
+  const json& parts = document[0];
   const std::vector<double> before = column(parts, "before"), after = column(parts, "after");
   // Of device, compute, exchange, sync, host and total.
   EXPECT_EQ(before[1], after[1]);
@@ -63,7 +63,7 @@ TEST_F(Views, OfTwoRunsCompareTablesRowByRow) {
     const std::string words = trace() + " " + fewer + " --json --view " + view;
     const json all = whole(words + " --top 0");
     ASSERT_EQ(all.size(), rows_of(fewer, view).size() + 1) << view;
-    const json table = all[number + 1];
+    const json& table = all[number + 1];
     EXPECT_EQ(sum(column(table, "moved")), sum(column(after, main)) - sum(column(before, main)))
         << view;
     EXPECT_EQ(sum(column(table, "after")) - sum(column(table, "before")),
@@ -78,6 +78,13 @@ TEST_F(Views, OfTwoRunsCompareTablesRowByRow) {
     const json same = whole(trace() + " " + trace() + " --json --view " + view);
     for (std::size_t i = 1; i < same.size(); ++i) EXPECT_TRUE(same[i]["rows"].empty()) << same[i];
   }
+  // A tile for which nobody waits has no row there: what it computes in all is not 0.
+  for (const json& column : whole(trace() + " " + fewer + " --json --view tiles")[2]["columns"])
+    EXPECT_NE(column["name"], "compute_in_all");
+  const std::string none =
+      superstep("report diff " + trace() + " " + fewer + " --match 'zzz*'").out;
+  EXPECT_NE(none.find("Nothing here has a name like 'zzz*'."), std::string::npos) << none;
+  EXPECT_EQ(none.find("nothing moved"), std::string::npos) << none;
   const std::string text = superstep("report diff " + trace() + " " + fewer, "COLUMNS=300").out;
   EXPECT_TRUE(text.starts_with("From " + trace() + " (jit_train_step on small64) to " + fewer +
                                " (jit_train_step on small64)\n"))
