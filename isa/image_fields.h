@@ -53,7 +53,8 @@ constexpr auto fields_of(const StreamPiece*) {
 }
 constexpr auto fields_of(const Stream*) {
   return std::tuple{ImageField{"kind", &Stream::kind}, ImageField{"position", &Stream::position},
-                    ImageField{"type", &Stream::type}, ImageField{"pieces", &Stream::pieces}};
+                    ImageField{"type", &Stream::type}, ImageField{"pieces", &Stream::pieces},
+                    ImageField{"label", &Stream::label}.since(3)};
 }
 constexpr auto fields_of(const HostPhase*) {
   return std::tuple{ImageField{"results", &HostPhase::results},

@@ -12,7 +12,7 @@ namespace superstep {
 
 constexpr std::string_view kImageFormat = "superstep-image";
 /// Readers take files with the same major number.
-constexpr std::string_view kImageVersion = "1.2.0";
+constexpr std::string_view kImageVersion = "1.3.0";
 
 /// Writes the file form of an image, whole or not at all. Every field is a dataset, named as in
 /// `isa/image_fields.h`, with a row for each of the parts that have it; of a list these are the

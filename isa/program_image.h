@@ -64,6 +64,7 @@ struct Stream {
   std::uint32_t position = 0;  ///< K of argK or resultK, or of the queue of a feed
   TensorType type;
   std::vector<StreamPiece> pieces;  ///< the order in which packets go
+  std::string label = {};           ///< as the program names it (JAX: `params['w1']`), or empty
 
   bool operator==(const Stream&) const = default;
 };

@@ -42,8 +42,7 @@ ordered_json measure(const ordered_json& benchmark, const std::filesystem::path&
     inputs.push_back((root / benchmark["input"].get<std::string>()).string());
   }
   progress.stage("simulate");
-  const RunResult result =
-      run_image(image, load_arguments(image.arguments, inputs, TensorFile{}), run);
+  const RunResult result = run_image(image, load_arguments(image, inputs, TensorFile{}), run);
   if (result.trap) throw UserError(ExitCode::kFailedCheck, result.trap->text());
   const RunTotals& t = result.totals;
   return {{"device_cycles", (t.exchange + t.compute + t.sync).value()},

@@ -79,6 +79,10 @@ ProgramImage signature_of(const Module& module) {
   ProgramImage signature;
   for (const ValueId argument : module.main.arguments())
     signature.arguments.push_back(module.main.type(argument));
+  for (const std::string& label : module.argument_labels) {
+    const auto position = static_cast<std::uint32_t>(signature.streams.size());
+    signature.streams.push_back({Stream::Kind::kArgument, position, {}, {}, label});
+  }
   signature.alias = alias_by_result(module);
   return signature;
 }
@@ -482,7 +486,7 @@ ExitCode run_command(const Options& options, Answer& answer) {
 
   std::optional<std::vector<HostTensor>> loaded;
   const auto load = [&](const ProgramImage& signature) {
-    loaded = load_arguments(signature.arguments, options.list("input"), request.parameters);
+    loaded = load_arguments(signature, options.list("input"), request.parameters);
     check(signature, *loaded, run.calls);
   };
   Progress progress(options.has("quiet"));

@@ -52,7 +52,7 @@ class Variation {
     run_.threads = threads;
     image_ = compiled(base_);
     run_.infeeds = load_infeeds(image_, options.get("infeed"));
-    arguments_ = load_arguments(image_.arguments, options.list("input"), TensorFile{});
+    arguments_ = load_arguments(image_, options.list("input"), TensorFile{});
   }
 
   [[nodiscard]] const SourcedMachine& base() const { return base_; }

@@ -36,6 +36,15 @@ bool may_be_argument(const std::vector<TensorType>& expected, const std::string&
   return false;
 }
 
+/// ` (params.w1)`, as the program names an argument, or nothing.
+std::string label_of_argument(const ProgramImage& program, std::size_t position) {
+  for (const Stream& stream : program.streams) {
+    const bool is_meant = stream.kind == Stream::Kind::kArgument && stream.position == position;
+    if (is_meant && !stream.label.empty()) return fmt::format(" ({})", stream.label);
+  }
+  return {};
+}
+
 }  // namespace
 
 double element_as_double(const HostTensor& tensor, std::size_t i) {
@@ -84,9 +93,10 @@ std::optional<std::uint32_t> random_seed(const std::string& input) {
   return seed;
 }
 
-std::vector<HostTensor> load_arguments(const std::vector<TensorType>& expected,
+std::vector<HostTensor> load_arguments(const ProgramImage& program,
                                        const std::vector<std::string>& inputs,
                                        const TensorFile& parameters) {
+  const std::vector<TensorType>& expected = program.arguments;
   TensorFile found;
   std::optional<std::uint32_t> seed;
   for (const std::string& input : inputs) {
@@ -122,9 +132,9 @@ std::vector<HostTensor> load_arguments(const std::vector<TensorType>& expected,
     } else if (seed) {
       arguments.push_back(random_tensor(expected[k], random));
     } else {
-      problems.push_back(
-          {{},
-           fmt::format("no dataset '{}'; the program expects {} there", name, expected[k].text())});
+      problems.push_back({{},
+                          fmt::format("no dataset '{}'{}; the program expects {} there", name,
+                                      label_of_argument(program, k), expected[k].text())});
     }
   }
   for (const auto& [name, tensor] : found)

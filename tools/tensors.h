@@ -27,8 +27,8 @@ namespace superstep {
 
 /// `arg0 …` of `inputs` (later files win); else `result0 …` of `parameters`, the results of an
 /// earlier run; else made up when an input is `random:SEED`. Throws MalformedInput that says what
-/// the program expects.
-[[nodiscard]] std::vector<HostTensor> load_arguments(const std::vector<TensorType>& expected,
+/// the program expects: its types, and what its streams call them.
+[[nodiscard]] std::vector<HostTensor> load_arguments(const ProgramImage& program,
                                                      const std::vector<std::string>& inputs,
                                                      const TensorFile& parameters);
 

@@ -93,6 +93,8 @@ struct Module {
   Graph main;
   std::vector<std::optional<std::uint32_t>>
       argument_alias;  ///< by argument: the result that takes its storage
+  /// As the program names them (JAX: `params['w1']`), or empty; none where it names nothing.
+  std::vector<std::string> argument_labels = {}, result_labels = {};
 };
 
 }  // namespace superstep

@@ -48,6 +48,11 @@ Stream stream_of(Stream::Kind kind, std::uint32_t position, const TensorType& ty
   return stream;
 }
 
+/// Nothing where the program names none.
+std::string label_of(const std::vector<std::string>& labels, std::uint32_t position) {
+  return position < labels.size() ? labels[position] : std::string();
+}
+
 }  // namespace
 
 std::vector<std::optional<std::uint32_t>> alias_by_result(const Module& module) {
@@ -65,8 +70,9 @@ void add_streams(const Module& module, const LoweredProgram& program, const Stor
   const Graph& graph = module.main;
   const std::vector<std::optional<std::uint32_t>> alias = alias_by_result(module);
   const auto add = [&](Stream::Kind kind, std::uint32_t position, const TensorType& type,
-                       std::optional<BufferId> buffer) {
+                       std::optional<BufferId> buffer, std::string label = {}) {
     image.streams.push_back(stream_of(kind, position, type, buffer, program, storage));
+    image.streams.back().label = std::move(label);
     return static_cast<std::uint32_t>(image.streams.size() - 1);
   };
   if (program.goes_on) {
@@ -75,15 +81,15 @@ void add_streams(const Module& module, const LoweredProgram& program, const Stor
     image.next.arguments.push_back(stream);
   }
   for (std::uint32_t a = 0; a < graph.arguments().size(); ++a) {
-    const std::uint32_t stream =
-        add(Stream::Kind::kArgument, a, graph.type(graph.arguments()[a]), program.arguments[a]);
+    const std::uint32_t stream = add(Stream::Kind::kArgument, a, graph.type(graph.arguments()[a]),
+                                     program.arguments[a], label_of(module.argument_labels, a));
     image.first.arguments.push_back(stream);
     const bool is_state = std::ranges::find(alias, std::optional(a)) != alias.end();
     if (!is_state) image.next.arguments.push_back(stream);
   }
   for (std::uint32_t r = 0; r < graph.results().size(); ++r) {
-    const std::uint32_t stream =
-        add(Stream::Kind::kResult, r, graph.type(graph.results()[r]), program.results[r]);
+    const std::uint32_t stream = add(Stream::Kind::kResult, r, graph.type(graph.results()[r]),
+                                     program.results[r], label_of(module.result_labels, r));
     image.last.results.push_back(stream);
     if (!alias[r]) image.next.results.push_back(stream);
   }

@@ -11,6 +11,7 @@ namespace superstep::import {
 namespace {
 
 constexpr std::size_t kMaxCallDepth = 128;
+constexpr int kMaxAliasDepth = 64;
 // Calls can double what they hold at every level; these bound the time and memory of an import.
 constexpr std::size_t kMaxOps = 1'000'000;
 constexpr std::size_t kMaxConstantBytes = std::size_t{1} << 31;
@@ -21,6 +22,19 @@ std::string count(std::size_t n, const std::string& what) {
 
 std::string value_text(const ValueUse& use) {
   return "%" + std::string(use.name) + (use.number > 0 ? "#" + std::to_string(use.number) : "");
+}
+
+/// The name that a location gives, itself or by its alias; else empty.
+std::string name_in(const SyntaxLocation& location, const SyntaxModule& module) {
+  const SyntaxLocation* at = &location;
+  for (int depth = 0; at->size() == 1 && depth < kMaxAliasDepth; ++depth) {
+    const SyntaxFrame& frame = at->front();
+    if (frame.alias.empty()) return frame.name;
+    const auto known = module.locations.find(frame.alias);
+    if (known == module.locations.end()) return {};
+    at = &known->second;
+  }
+  return {};
 }
 
 bool is_constant_scalar(const Graph& graph, ValueId v) {
@@ -95,6 +109,10 @@ Module Builder::build() {
   for (const Slot& slot : results) ids.push_back(*slot);
   module.main.set_results(std::move(ids));
   set_aliases(*entry, module);
+  for (const SyntaxArgument& argument : entry->body.arguments) {
+    module.argument_labels.push_back(name_in(argument.location, syntax_));
+  }
+  for (const TypeUse& type : entry->results) module.result_labels.push_back(type.label);
   return module;
 }
 

@@ -1,4 +1,5 @@
 #include <string>
+#include <utility>
 
 #include "compiler/import/parser.h"
 
@@ -39,7 +40,10 @@ void Parser::parse_location(SyntaxLocation& location, int depth) {
       parse_location(location, depth + 1);
       return expect(')', "behind a named location");
     }
-    if (!accept(':')) return;
+    if (!accept(':')) {
+      if (!place.file.empty()) location.push_back({{}, {}, std::move(place.file)});
+      return;
+    }
     const std::int64_t line = expect_integer("a line");
     if (line > 0 && line <= kMaxLine) place.line = static_cast<std::uint32_t>(line);
     if (accept(':')) expect_integer("a column");

@@ -41,6 +41,13 @@ std::optional<std::int64_t> alias_of(const SyntaxFields& attributes) {
 
 }  // namespace
 
+std::string Parser::result_info(const SyntaxFields& attributes) const {
+  for (const SyntaxField& field : attributes) {
+    if (field.name == "jax.result_info") return checked_name(field.value.text, field.offset);
+  }
+  return {};
+}
+
 std::int64_t integer_value(const Token& token) {
   std::string_view digits = token.text;
   const bool negative = digits.front() == '-';
@@ -241,7 +248,7 @@ SyntaxArgument Parser::parse_argument() {
   expect(':', "and a type behind an argument");
   argument.type = parse_type();
   if (token().is('{')) argument.alias = alias_of(parse_dictionary(0));
-  parse_optional_location();
+  argument.location = parse_optional_location();
   return argument;
 }
 
@@ -266,7 +273,7 @@ void Parser::parse_function_pretty(SyntaxFunction& function) {
       if (!accept(')')) {
         do {
           function.results.push_back(parse_type());
-          if (token().is('{')) parse_dictionary(0);
+          if (token().is('{')) function.results.back().label = result_info(parse_dictionary(0));
         } while (accept(','));
         expect(')', "behind the function's results");
       }
@@ -286,14 +293,15 @@ void Parser::parse_function_generic(SyntaxFunction& function) {
   expect('(', "behind \"func.func\"");
   expect(')', "behind \"func.func\"");
   std::vector<std::optional<std::int64_t>> aliases;
+  std::vector<std::string> labels;
   const auto read = [&](const SyntaxFields& attributes) {
     for (const auto& [name, at, value] : attributes) {
       if (name == "sym_name") function.name = checked_name(value.text, at);
       if (name == "sym_visibility") function.is_private = value.text != "public";
       if (name == "function_type") function.results = value.results;
-      if (name != "arg_attrs") continue;
-      for (const SyntaxAttribute& argument : value.list) {
-        aliases.push_back(alias_of(argument.dictionary));
+      for (const SyntaxAttribute& of : value.list) {
+        if (name == "arg_attrs") aliases.push_back(alias_of(of.dictionary));
+        if (name == "res_attrs") labels.push_back(result_info(of.dictionary));
       }
     }
   };
@@ -313,6 +321,9 @@ void Parser::parse_function_generic(SyntaxFunction& function) {
   if (function.name.empty()) throw SyntaxError{function.offset, "a function without sym_name"};
   for (std::size_t i = 0; i < std::min(aliases.size(), function.body.arguments.size()); ++i) {
     function.body.arguments[i].alias = aliases[i];
+  }
+  for (std::size_t i = 0; i < std::min(labels.size(), function.results.size()); ++i) {
+    function.results[i].label = std::move(labels[i]);
   }
 }
 

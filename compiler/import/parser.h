@@ -119,6 +119,8 @@ class Parser {
 
   /// `name` if it can be printed, as those that reports and traces show.
   [[nodiscard]] std::string checked_name(std::string name, std::size_t offset) const;
+  /// What JAX calls the result that has these attributes, or nothing.
+  [[nodiscard]] std::string result_info(const SyntaxFields& attributes) const;
   void report(SyntaxError problem) { problems_.push_back(std::move(problem)); }
 
   Lexer lexer_;

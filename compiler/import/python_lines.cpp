@@ -34,7 +34,7 @@ PythonLines::Found PythonLines::find(const SyntaxLocation& location, int depth) 
     Found here;
     if (!frame.alias.empty()) {
       here = find(frame.alias, depth);
-    } else {
+    } else if (frame.name.empty()) {
       here = {is_of_a_package(frame.place.file) ? nullptr : &frame.place, &frame.place};
     }
     if (found.any == nullptr) found.any = here.any;

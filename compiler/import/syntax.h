@@ -24,6 +24,7 @@ struct TypeUse {
   std::size_t offset = 0;
   bool is_group = false;       ///< until `flatten`: a tuple, or a token, which has no parts
   std::vector<TypeUse> parts;  ///< of a group
+  std::string label = {};      ///< of a result: `jax.result_info`
 };
 
 /// `%name#number`
@@ -40,10 +41,11 @@ struct ResultGroup {
   std::size_t offset = 0;
 };
 
-/// A line of a file, or the alias of another location.
+/// A line of a file, the alias of another location, or a name without a place.
 struct SyntaxFrame {
   std::string_view alias;  ///< `#loc3`, or empty
   SourceLocation place;
+  std::string name = {};  ///< `params.w1`, or empty
 };
 
 /// What a location says of files, innermost frame first.
@@ -54,6 +56,7 @@ struct SyntaxArgument {
   TypeUse type;
   std::size_t offset = 0;
   std::optional<std::int64_t> alias;  ///< `tf.aliasing_output`
+  SyntaxLocation location = {};       ///< JAX has its name there
 };
 
 struct SyntaxBlock;

@@ -28,7 +28,7 @@ void add_call_loop(LoweredProgram& program) {
   const std::vector<std::byte> one{std::byte{1}, std::byte{0}, std::byte{0}, std::byte{0}};
   program.buffers.push_back(
       {.kind = Buffer::Kind::kArgument,
-       .name = "goes on",
+       .name = "goes_on",
        .type = {DType::kU32, {}},
        .element_bytes = 4,
        .layout = std::make_shared<const Layout>(std::vector<Interval>{{0, 1, participants}}),

@@ -138,6 +138,8 @@ class Run {
   }
   /// The value of a row of /machine/parameter as a text: a name where its key has names.
   parameterText({ name, value }) { return this.doc.key_names[name]?.[value] ?? (Number.isInteger(value) ? grouped(value) : few(value)); }
+  /// What the program calls streams, and the tensors of arguments, by their names.
+  get labels() { return new Map(this.table("/program/stream").rows().map(({ name, label }) => [name, label])); }
   get limit() { return this.report.memory.tile_bytes; }
   meaning(path) { return (this.doc.meanings[path] || ["", ""])[1]; }
 }

@@ -71,9 +71,10 @@ function drawLiveness(pen, width, height) {
   pen.text(box.x, 14, `step ${step}: ${run().stepName(step)}, ${bytes(always[step] + others[step])} over all tiles`, { fill: "ink" });
 }
 function variableTable() {
-  const rows = run().table("/program/variable").rows().filter((variable) => isLive(variable, memoryStep()));
+  const { labels } = run();
+  const rows = run().table("/program/variable").rows().filter((variable) => isLive(variable, memoryStep())).map((variable) => ({ ...variable, label: labels.get(variable.name) }));
   return new Table({ caption: `Tensors that are live in step ${memoryStep()}, ${run().stepName(memoryStep())}`, label: "Live tensors", sort: "bytes", filter: true, page: 25, rows, columns: [
-    { name: "name", title: "Tensor", shorten: true }, { name: "type", title: "Type", shorten: true, spare: 2 }, number("bytes", "On all tiles", "B"), number("max_tile_bytes", "Most on a tile", "B", { spare: 1 }), number("tiles", "Tiles", undefined, { spare: 4 }),
+    { name: "name", title: "Tensor", shorten: true }, ...labelColumn(rows), { name: "type", title: "Type", shorten: true, spare: 2 }, number("bytes", "On all tiles", "B"), number("max_tile_bytes", "Most on a tile", "B", { spare: 1 }), number("tiles", "Tiles", undefined, { spare: 4 }),
     { name: "always_live", title: "Always", spare: 5, text: (v) => (v.always_live ? "yes" : "") }, number("first_step", "First step", undefined, { spare: 3 }), number("last_step", "Last step", undefined, { spare: 3 }),
     { name: "source", title: "Source", shorten: true, spare: 1, value: (v) => (v.source_file ? `${v.source_file}:${v.source_line}` : "") }] });
 }

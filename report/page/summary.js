@@ -70,6 +70,9 @@ function assumedNote() {
     `(${percent(cycles.host_assumed, cycles.host)}) rest on assumed or extrapolated numbers of the machine; Provenance says which.`;
 }
 
+/// What the program calls its arguments and results, where it names some of these rows.
+const labelColumn = (rows) => (rows.some(({ label }) => label) ? [{ name: "label", title: "Label", shorten: true, spare: 1, meaning: run().meaning("/program/stream/label") }] : []);
+
 /// What visits to the host move, by name, and how long that takes.
 function streamsPanel() {
   const r = run(), sums = r.table("stream_sums").rows(), rows = r.table("/program/stream").rows().map((row, i) => ({ ...row, ...sums[i] })), { cycles } = r.report;
@@ -84,7 +87,7 @@ function streamsPanel() {
     "Streams of one visit share the way; what data takes beyond them is latency.";
   return rows.length > 0 && h("div", { class: "panel" }, h("h3", {}, "Streams over the host link"), h("p", { class: "note" }, note), new Table({
     caption: sums.length ? "Those that take longest first" : "In the order of the program", label: "Streams", page: 10, rows, sort: sums.length ? "cycles" : undefined, columns: [
-      { name: "name", title: "Stream" }, { name: "direction", title: "Direction", spare: 1, value: (row) => (row.direction ? "to the host" : "to the device") }, ...moves, { name: "type", title: "Type", shorten: true, spare: 3 }] }).element);
+      { name: "name", title: "Stream" }, ...labelColumn(rows), { name: "direction", title: "Direction", spare: 1, value: (row) => (row.direction ? "to the host" : "to the device") }, ...moves, { name: "type", title: "Type", shorten: true, spare: 3 }] }).element);
 }
 
 function banners() {

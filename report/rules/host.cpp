@@ -12,6 +12,11 @@ namespace {
 
 constexpr std::string_view kRepeat = "a longer `--repeat`, whose calls share what moves once a run";
 
+/// `arg4 (pixels)`
+std::string with_label(const StreamRow& stream) {
+  return stream.label.empty() ? stream.name : fmt::format("{} ({})", stream.name, stream.label);
+}
+
 /// What streams move in some visits, and the one that takes most cycles.
 struct Moved {
   Cycles cycles;
@@ -25,7 +30,7 @@ struct Moved {
     return fmt::format("{}{}", grouped(cycles),
                        most.name.empty()
                            ? ""
-                           : fmt::format(" (most {}: {} in {} packets)", most.name,
+                           : fmt::format(" (most {}: {} in {} packets)", with_label(most),
                                          grouped(most.cycles), grouped(most.packets)));
   }
 };
@@ -48,7 +53,7 @@ HostCycles host_cycles(const TraceFile& file, bool is_one_call) {
   for (const StreamTotals& stream : streams) {
     const bool is_once = stream.transfers <= 1 && (!is_one_call || is(stream, "goes_on"));
     (is_once ? out.once : out.again).add(stream);
-    if (is_once && is(stream, "arg")) stay[stream.type].push_back(stream.name);
+    if (is_once && is(stream, "arg")) stay[stream.type].push_back(with_label(stream));
   }
   for (const StreamTotals& stream : streams) {
     if (!is(stream, "result") || stream.transfers > 1) continue;
@@ -60,7 +65,7 @@ HostCycles host_cycles(const TraceFile& file, bool is_one_call) {
     const std::vector<std::string>& left = stay[stream.type];
     if (left.empty()) continue;
     most = stream.cycles;
-    out.donatable = fmt::format("{}, which has the type of {}", stream.name, left.front());
+    out.donatable = fmt::format("{}, which has the type of {}", with_label(stream), left.front());
   }
   return out;
 }
@@ -72,7 +77,7 @@ std::string advice_of(const HostCycles& host, Cycles latency) {
     Cycles cycles;
     std::string advice;
   };
-  std::string again = fmt::format("smaller types for {} (f16, i8)", host.again.most.name);
+  std::string again = fmt::format("smaller types for {} (f16, i8)", with_label(host.again.most));
   if (!host.donatable.empty())
     again = fmt::format(
         "donate the argument that takes the value of {} (`jax.jit(f, donate_argnums=...)`)",

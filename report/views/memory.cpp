@@ -1,7 +1,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <utility>
 
 #include "report/numbers.h"
 #include "report/view.h"
@@ -88,6 +90,7 @@ ViewTable tensors(const ViewInput& input) {
   ViewTable table{.name = "tensors",
                   .title = "Biggest tensors",
                   .columns = {{"tensor"},
+                              {"label", Form::kText, "", 1, "as the program names it"},
                               {"type", Form::kText, "", 2},
                               {"bytes", Form::kBytes},
                               {"a tile at most", Form::kBytes},
@@ -97,13 +100,18 @@ ViewTable tensors(const ViewInput& input) {
   const auto name_of_step = [&](std::uint32_t step) {
     return step < steps.size() ? steps[step].name : std::string();
   };
+  std::map<std::string, std::string> labels;
+  for (StreamRow& stream : input.file.read(kStreams)) labels[stream.name] = std::move(stream.label);
   std::vector<VariableRow> rows = input.file.read(kVariables);
-  std::erase_if(rows, [&](const VariableRow& row) { return !matches(input.options, row.name); });
+  std::erase_if(rows, [&](const VariableRow& row) {
+    return !matches(input.options, row.name) && !matches(input.options, labels[row.name]);
+  });
   std::ranges::stable_sort(rows, std::ranges::greater{}, &VariableRow::bytes);
   for (const VariableRow& row : rows) {
     if (input.options.top != 0 && table.rows.size() == input.options.top) break;
-    table.add(row.name, row.type_text, row.bytes, std::uint64_t{row.max_tile_bytes},
-              std::uint64_t{row.tiles},
+    const std::string& label = labels[row.name];
+    table.add(row.name, cell_if(!label.empty(), label), row.type_text, row.bytes,
+              std::uint64_t{row.max_tile_bytes}, std::uint64_t{row.tiles},
               row.is_always_live
                   ? std::string("always")
                   : name_of_step(row.first_step) + " to " + name_of_step(row.last_step));

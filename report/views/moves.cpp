@@ -75,12 +75,14 @@ std::vector<ViewTable> host_view(const ViewInput& input) {
   std::vector<StreamTotals> streams = stream_totals(input.file);
   Cycles all;
   for (const StreamTotals& stream : streams) all += stream.cycles;
-  std::erase_if(streams,
-                [&](const StreamTotals& stream) { return !matches(input.options, stream.name); });
+  std::erase_if(streams, [&](const StreamTotals& stream) {
+    return !matches(input.options, stream.name) && !matches(input.options, stream.label);
+  });
   std::ranges::stable_sort(streams, std::ranges::greater{}, &StreamTotals::cycles);
   ViewTable table{.name = "streams",
                   .title = "Streams over the host link, longest first",
                   .columns = {{"stream"},
+                              {"label", Form::kText, "", 1, "as the program names it"},
                               {"way", Form::kText, "", 2},
                               {"type", Form::kText, "", 5},
                               {"transfers", Form::kCount, "1", 1},
@@ -93,8 +95,9 @@ std::vector<ViewTable> host_view(const ViewInput& input) {
   for (const StreamTotals& stream : streams) {
     if (input.options.top != 0 && table.rows.size() == input.options.top) break;
     const std::uint64_t cycles = stream.cycles.value();
-    table.add(stream.name, std::string(stream.direction == 0 ? "to device" : "to host"),
-              stream.type, stream.transfers, stream.moved_bytes, stream.packets, cycles,
+    table.add(stream.name, cell_if(!stream.label.empty(), stream.label),
+              std::string(stream.direction == 0 ? "to device" : "to host"), stream.type,
+              stream.transfers, stream.moved_bytes, stream.packets, cycles,
               time_cell(stream.cycles, input.trace.clock_hz), ratio(cycles, all.value()),
               cell_if(cycles != 0, ratio(stream.moved_bytes, cycles)));
   }

@@ -238,7 +238,10 @@ inline constexpr auto kStreams = fixed_table<StreamRow>(
            "arg0, result0, infeed0, outfeed0 and so on, or goes_on: whether another call comes."},
     Column{"direction", &StreamRow::direction, "1", "0 to_device, 1 to_host.", kDirections},
     Column{"type", &StreamRow::type, "", "StableHLO type."},
-    Column{"bytes", &StreamRow::bytes, "B", "Bytes on tiles, with padding and copies."});
+    Column{"bytes", &StreamRow::bytes, "B", "Bytes on tiles, with padding and copies."},
+    Column{"label", &StreamRow::label, "",
+           "As the program names it, `params['w1']` of JAX, or empty."}
+        .since(12));
 
 inline constexpr auto kMemoryCategories = fixed_table<MemoryCategory>(
     "/memory", "category", TraceLevel::kSummary,

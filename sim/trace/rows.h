@@ -68,6 +68,7 @@ struct StreamRow {
   std::uint8_t direction = 0;  ///< as `kDirections` has it
   std::string type;
   std::uint64_t bytes = 0;
+  std::string label = {};
 };
 
 /// One row of /exchange.

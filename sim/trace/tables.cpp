@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/number_ranges.h"
 #include "base/sha256.h"
+#include "base/text.h"
 #include "isa/table.h"
 #include "isa/timing.h"
 #include "sim/host/feeds.h"
@@ -142,6 +143,7 @@ std::vector<StreamRow> stream_rows(const std::vector<Stream>& streams) {
     row.name = stream_name(stream.kind, stream.position);
     row.direction = direction_of(stream);
     row.type = stream.type.text();
+    row.label = shortened(stream.label, kTextBytes);
     for (const StreamPiece& piece : stream.pieces) row.bytes += piece.bytes;
   }
   return rows;

@@ -52,6 +52,15 @@ TEST(ImageFile, OfGeneratedProgramsGivesTheSameImage) {
   }
 }
 
+TEST(ImageFile, KeepsWhatTheProgramCallsItsArgumentsAndResults) {
+  const std::filesystem::path path = scratch_folder() / "image.h5";
+  const std::string affine = SUPERSTEP_SOURCE_DIR "/models/quickstart/affine.mlir";
+  write_image(path, image_of(import_stablehlo(read_text_file(affine), affine), "tiny4"));
+  std::vector<std::string> labels;
+  for (const Stream& stream : read_image(path).streams) labels.push_back(stream.label);
+  EXPECT_EQ(labels, (std::vector<std::string>{"", "w", "x", "b", "result"}));
+}
+
 class StoredImage : public testing::Test {
  protected:
   /// What is said of the file; empty when it is taken.
@@ -80,7 +89,7 @@ TEST_F(StoredImage, OfAnotherMajorVersionIsToBeCompiledAgain) {
   EXPECT_EQ(refusal(), "");
   set("format_version", "2.0.0");
   EXPECT_EQ(refusal(), error("is superstep-image/2.0.0, and this version of Superstep reads "
-                             "superstep-image/1.2.0: compile again"));
+                             "superstep-image/1.3.0: compile again"));
   set("format", "superstep-trace");
   EXPECT_EQ(refusal(), error("is a superstep-trace, no program image; `superstep compile "
                              "PROGRAM.mlir -o FILE` writes one"));

@@ -3,6 +3,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "base/hdf5_file.h"
 #include "compiler/compile.h"
 #include "isa/image_file.h"
 #include "tests/tools/program.h"
@@ -135,6 +136,20 @@ TEST_F(ImageCommand, AnImageOfAMachineWithOtherKeysIsToBeCompiledAgain) {
                          "machines have other keys: compile again"),
             std::string::npos)
       << run.err;
+}
+
+// It is of square_plus_one.mlir by format 1.2, before streams had labels.
+TEST_F(ImageCommand, AnImageOfAnOlderMinorVersionRunsAsOneOfThis) {
+  const std::string square = "models/quickstart/square_plus_one.mlir -m tiny4";
+  const auto labels = [&](const std::string& name) {
+    return Hdf5File::open(file(name + ".trace"), Hdf5File::Access::kRead)
+        .read_text("/program/stream/label");
+  };
+  traced("tests/tools/image_of_format_1_2.h5 --input random:1", "older");
+  traced(square + " --input random:1", "text");
+  EXPECT_TRUE(text_of(file("older.results")) == text_of(file("text.results")));
+  EXPECT_EQ(labels("older"), (std::vector<std::string>{"", "", ""}));
+  EXPECT_EQ(labels("text"), (std::vector<std::string>{"", "data", "result"}));
 }
 
 class CachedRun : public ImageCommand {

@@ -63,8 +63,7 @@ void expect_one_summary(const Program& program, TraceLevel level, End end) {
     ++supersteps;
   };
   run.interrupted = [&] { return end == End::kInterrupted && supersteps >= 2; };
-  const RunResult result =
-      run_image(image, load_arguments(image.arguments, {"random:1"}, TensorFile{}), run);
+  const RunResult result = run_image(image, load_arguments(image, {"random:1"}, TensorFile{}), run);
   ASSERT_EQ(result.trap.has_value(), end == End::kTrap);
   ASSERT_EQ(result.interrupted, end == End::kInterrupted);
   writer.finish(result);

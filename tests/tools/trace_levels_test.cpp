@@ -125,8 +125,7 @@ TEST(VertexLevel, ThatLeavesOutSuperstepsWithTooManyRunsIsValid) {
   RunOptions options;
   options.observer = writer.observer();
   options.on_superstep = [&](const SuperstepRecord& record) { writer.on_superstep(record); };
-  writer.finish(
-      run_image(image, load_arguments(image.arguments, {"random:1"}, TensorFile{}), options));
+  writer.finish(run_image(image, load_arguments(image, {"random:1"}, TensorFile{}), options));
   const TraceSummary trace = read_trace(path);
   ASSERT_EQ(trace.events.size(), 1U);
   EXPECT_EQ(trace.events[0].kind, TraceEvent::Kind::kLimit);
@@ -152,7 +151,7 @@ TEST(Interruption, OfATileInASuperstepSaysTheStep) {
   RunOptions options;
   options.interrupted = [&] { return ++polls > 1000; };
   const RunResult result =
-      run_image(image, load_arguments(image.arguments, {"random:1"}, TensorFile{}), options);
+      run_image(image, load_arguments(image, {"random:1"}, TensorFile{}), options);
   EXPECT_TRUE(result.interrupted);
   ASSERT_TRUE(result.step_inside);
   const StepInfo& inside = image.info.steps.at(*result.step_inside);
@@ -174,8 +173,7 @@ TEST(VertexLevel, NamesStepsThatRunTheCodelet) {
     RunOptions run;
     run.observer = writer.observer();
     run.on_superstep = [&](const SuperstepRecord& record) { writer.on_superstep(record); };
-    writer.finish(
-        run_image(image, load_arguments(image.arguments, {"random:1"}, TensorFile{}), run));
+    writer.finish(run_image(image, load_arguments(image, {"random:1"}, TensorFile{}), run));
     const std::vector<VertexRow> rows = vertices_of(path);
     EXPECT_GT(rows.size(), 50U);
     for (const VertexRow& row : rows) {

@@ -65,7 +65,7 @@ ProgramImage compiled(const std::string& path, const std::string& machine) {
 /// Runs the image, which all of them see.
 void run_with(const ProgramImage& image, const std::vector<Keeper*>& keepers,
               const RunOptions& options = {}) {
-  const auto arguments = load_arguments(image.arguments, {"random:1"}, TensorFile{});
+  const auto arguments = load_arguments(image, {"random:1"}, TensorFile{});
   Simulation simulation = begin_run(image, arguments, options);
   for (Keeper* const keeper : keepers) simulation.observe(*keeper);
   const RunResult result = finish_run(std::move(simulation), arguments, options);
