@@ -7,12 +7,12 @@
 #include <cstdlib>
 #include <deque>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <set>
 #include <utility>
 
-#include "report/counterparts.h"
 #include "report/numbers.h"
 #include "report/report.h"
 
@@ -319,46 +319,58 @@ std::vector<ViewTable> whole_tables(const ReportView& view, const ViewInput& run
 
 }  // namespace
 
+std::vector<ViewTable> moved_tables(const ViewInput& before, const ViewInput& after,
+                                    const ReportView& view, const Counterparts& known,
+                                    const std::array<std::string, 2>& names) {
+  const std::array<const ViewInput*, 2> runs = {&before, &after};
+  std::vector<ViewTable> tables;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const std::string lacks = what_lacks(view, *runs[i]);
+    if (!lacks.empty())
+      tables.push_back({.name = std::string(view.name), .notes = {names[i] + ": " + lacks}});
+  }
+  if (!tables.empty()) return tables;
+  if (view.name == "ops") {
+    const std::string& by = after.options.group_by;
+    return {difference(groups_of(before.trace, by), groups_of(after.trace, by),
+                       names_of_groups(known.groups.at(by)), before, after)};
+  }
+  const NameBefore name_before = names_of_parts(after.trace, known);
+  const std::vector<ViewTable> was = whole_tables(view, before), is = whole_tables(view, after);
+  for (const ViewTable& table : is) {
+    const auto same = std::ranges::find(was, table.name, &ViewTable::name);
+    if (same == was.end()) continue;
+    tables.push_back(difference(*same, table, name_before, before, after));
+    const std::array<const ViewTable*, 2> whole = {&*same, &table};
+    for (std::size_t i = 0; i < whole.size(); ++i)
+      if (!whole[i]->compared.incomplete.empty())
+        tables.back().notes.push_back(names[i] + ": " + whole[i]->compared.incomplete);
+  }
+  if (was.size() != is.size()) {
+    const std::size_t more = was.size() > is.size() ? 0 : 1;
+    tables.back().notes.push_back(
+        fmt::format("{} has more tables of --view {}: it is of level {}, the other of level {}.",
+                    names[more], view.name, runs[more]->trace.level, runs[1 - more]->trace.level));
+  }
+  return tables;
+}
+
+std::string difference_of_programs(const Counterparts& known) {
+  if (known.is_same_program) return {};
+  return fmt::format(
+      "The programs differ: {} of {} operations before and {} after are paired, by their order, "
+      "opcode, name without number, type and Python line. The others are new, or gone.",
+      known.operations.size(), known.operations_before, known.operations_after);
+}
+
 std::vector<ViewTable> diff_tables(const ViewInput& before, const ViewInput& after,
                                    const ReportView& view) {
   const Counterparts known = counterparts(before.trace, after.trace);
   std::vector<ViewTable> tables = {parts_of(before, after)};
-  for (const ViewInput& run : {before, after}) {
-    const std::string lacks = what_lacks(view, run);
-    if (lacks.empty()) continue;
-    tables.push_back(
-        {.name = std::string(view.name), .notes = {run.file.path().string() + ": " + lacks}});
-  }
-  if (tables.size() > 1) return tables;
-  if (view.name == "ops") {
-    const std::string& by = after.options.group_by;
-    tables.push_back(difference(groups_of(before.trace, by), groups_of(after.trace, by),
-                                names_of_groups(known.groups.at(by)), before, after));
-  } else {
-    const NameBefore name_before = names_of_parts(after.trace, known);
-    const std::vector<ViewTable> was = whole_tables(view, before), is = whole_tables(view, after);
-    for (const ViewTable& table : is) {
-      const auto same = std::ranges::find(was, table.name, &ViewTable::name);
-      if (same == was.end()) continue;
-      tables.push_back(difference(*same, table, name_before, before, after));
-      for (const auto& [run, whole] : {std::pair(&before, &*same), std::pair(&after, &table)}) {
-        if (!whole->compared.incomplete.empty())
-          tables.back().notes.push_back(run->file.path().string() + ": " +
-                                        whole->compared.incomplete);
-      }
-    }
-    if (was.size() != is.size())
-      tables.back().notes.push_back(
-          fmt::format("{} has more tables of --view {}: it is of level {}, the other of level {}.",
-                      (was.size() > is.size() ? before : after).file.path().string(), view.name,
-                      (was.size() > is.size() ? before : after).trace.level,
-                      (was.size() > is.size() ? after : before).trace.level));
-  }
-  if (!known.is_same_program)
-    tables.back().notes.push_back(fmt::format(
-        "The programs differ: {} of {} operations before and {} after are paired, by their order, "
-        "opcode, name without number, type and Python line. The others are new, or gone.",
-        known.operations.size(), known.operations_before, known.operations_after));
+  const std::array names = {before.file.path().string(), after.file.path().string()};
+  std::ranges::move(moved_tables(before, after, view, known, names), std::back_inserter(tables));
+  std::string differ = difference_of_programs(known);
+  if (!differ.empty()) tables.back().notes.push_back(std::move(differ));
   return tables;
 }
 

@@ -1,7 +1,10 @@
 #pragma once
 
+#include <array>
+#include <string>
 #include <vector>
 
+#include "report/counterparts.h"
 #include "report/view.h"
 
 namespace superstep {
@@ -11,5 +14,13 @@ namespace superstep {
 /// has those without device cycles too, and adds up by `kStepGroupings`.
 [[nodiscard]] std::vector<ViewTable> diff_tables(const ViewInput& before, const ViewInput& after,
                                                  const ReportView& view);
+
+/// The tables of the view alone, or one that says what a trace lacks for it; `names` are those of
+/// the runs in notes.
+[[nodiscard]] std::vector<ViewTable> moved_tables(const ViewInput& before, const ViewInput& after,
+                                                  const ReportView& view, const Counterparts& known,
+                                                  const std::array<std::string, 2>& names);
+/// That the programs differ, and how much of them is paired; empty where they are the same.
+[[nodiscard]] std::string difference_of_programs(const Counterparts& known);
 
 }  // namespace superstep

@@ -94,6 +94,17 @@ std::vector<Insight> insights_of(const TraceSummary& trace, const TraceFile* fil
   return look_for_insights(trace, file, most_worker_runs).found;
 }
 
+nlohmann::ordered_json insights_document(const std::vector<Insight>& insights) {
+  auto list = nlohmann::ordered_json::array();
+  for (const Insight& insight : insights)
+    list.push_back({{"rule", insight.rule},
+                    {"found", insight.found},
+                    {"advice", insight.advice},
+                    {"operation", insight.operation},
+                    {"cycles", insight.cycles.value()}});
+  return list;
+}
+
 std::string insight_rules_markdown() {
   std::string out =
       R"(`superstep report RUN.h5`, its `--view insights` and pages for a browser say what rules find in a run, most cycles first. A rule speaks

@@ -2,12 +2,14 @@
 
 #include <cstdint>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/units.h"
+#include "report/answer_field.h"
 #include "sim/trace/trace.h"
 #include "sim/trace/trace_file.h"
 
@@ -59,6 +61,9 @@ struct Insights {
   std::vector<SilentRule> silent;
 };
 
+/// Worker runs that a report reads, in half a second; `--view insights` reads all.
+constexpr std::uint64_t kMostRunsOfReports = 250'000;
+
 /// Of a run without supersteps there is nothing but its memory. Some rules need, or say more with,
 /// the file of the trace and the tables of its level. Those that read worker runs are left out
 /// where there are more than `most_worker_runs`.
@@ -69,6 +74,19 @@ struct Insights {
 [[nodiscard]] std::vector<Insight> insights_of(
     const TraceSummary& trace, const TraceFile* file = nullptr,
     std::uint64_t most_worker_runs = std::numeric_limits<std::uint64_t>::max());
+
+/// What they find as a list of a document.
+[[nodiscard]] nlohmann::ordered_json insights_document(const std::vector<Insight>& insights);
+/// Its fields.
+inline constexpr AnswerField kInsightFields[] = {
+    {"insights", "list", "", "what is worth a look, most cycles first (docs/insights.md)"},
+    {"insights[].rule", "text", "", "its name there"},
+    {"insights[].found", "text", "", "what is so, with its numbers"},
+    {"insights[].advice", "text", "", "what to try"},
+    {"insights[].operation", "text", "", "that it is most about, or empty"},
+    {"insights[].cycles", "integer", "cycle",
+     "that would go at most if it were not so; 0 where that is not known"},
+};
 
 /// The rules as a page of the documentation.
 [[nodiscard]] std::string insight_rules_markdown();

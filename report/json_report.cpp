@@ -1,6 +1,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "report/insights.h"
 #include "report/json_text.h"
 #include "report/plan_events.h"
 #include "report/report.h"
@@ -109,6 +110,12 @@ constexpr AnswerField kFields[] = {
     {"steps[].predicted_cycles", "integer", "cycle",
      "of one execution: an exchange by its schedule, compute by its code"},
     {"steps[].critical_tile", "integer", "", "of its longest superstep"},
+    kInsightFields[0],
+    kInsightFields[1],
+    kInsightFields[2],
+    kInsightFields[3],
+    kInsightFields[4],
+    kInsightFields[5],
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <string>
 
@@ -17,6 +18,11 @@ namespace superstep {
 }
 [[nodiscard]] inline double ratio(Cycles part, Cycles whole) {
   return ratio(part.value(), whole.value());
+}
+
+/// `sum` by `count`, rounded to a whole number.
+[[nodiscard]] inline std::uint64_t rounded_mean(std::uint64_t sum, std::uint64_t count) {
+  return static_cast<std::uint64_t>(std::llround(ratio(sum, count)));
 }
 
 /// How long cycles of a clock take.

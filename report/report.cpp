@@ -91,15 +91,13 @@ std::string issue_text(const TraceSummary& t, std::size_t columns) {
 std::string insights_text(const TraceSummary& t, const TextStyle& style, const TraceFile* file) {
   constexpr std::size_t kMost = 3, kIndent = 4, kBegin = 2;
   const std::string begin(kBegin, ' ');
-  // Half a second of reading.
-  constexpr std::uint64_t kMostRunsRead = 250'000;
   const std::uint64_t worker_runs = file ? file->rows(kVertices) : 0;
-  std::vector<Insight> insights = insights_of(t, file, kMostRunsRead);
+  std::vector<Insight> insights = insights_of(t, file, kMostRunsOfReports);
   std::erase_if(insights, [&](const Insight& insight) {
     return std::ranges::any_of(
         t.plan_events, [&](const CompileEvent& e) { return name_of(e.kind) == insight.rule; });
   });
-  if (insights.empty() && worker_runs <= kMostRunsRead) return {};
+  if (insights.empty() && worker_runs <= kMostRunsOfReports) return {};
   std::string out = heading(
       filled("Worth a look (all: superstep report --view insights)", 0, style.columns), style);
   for (std::size_t i = 0; i < std::min(kMost, insights.size()); ++i) {
@@ -109,7 +107,7 @@ std::string insights_text(const TraceSummary& t, const TextStyle& style, const T
                           kIndent, style.columns, kBegin);
   }
   if (insights.size() > kMost) out += fmt::format("{}{} more\n", begin, insights.size() - kMost);
-  if (worker_runs > kMostRunsRead)
+  if (worker_runs > kMostRunsOfReports)
     out +=
         begin + filled(fmt::format("not looked at here: the {} worker runs", grouped(worker_runs)),
                        kIndent, style.columns, kBegin);
@@ -176,11 +174,12 @@ std::string remarks_text(const TraceSummary& t, std::size_t columns) {
   const Cycles on_device = totals.device();
   std::string out = assumed_text(t, columns);
   if (t.calls > 1 && t.outcome == "ok" && !t.begins_inside)
-    out += remark(
-        "A call",
-        fmt::format("{} device and {} host cycles, {} calls", grouped(on_device.value() / t.calls),
-                    grouped(totals.host.value() / t.calls), grouped(t.calls)),
-        columns);
+    out +=
+        remark("A call",
+               fmt::format("{} device and {} host cycles, {} calls",
+                           grouped(rounded_mean(on_device.value(), t.calls)),
+                           grouped(rounded_mean(totals.host.value(), t.calls)), grouped(t.calls)),
+               columns);
   if (t.visits.count != 0)
     out += remark("Visits",
                   fmt::format("{} to the host: begin {}{}, data {}, end {} cycles",

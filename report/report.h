@@ -72,7 +72,7 @@ struct IssueShares {
 [[nodiscard]] std::string text_report(const TraceSummary& trace, const TextStyle& style,
                                       const TraceFile* file = nullptr);
 
-/// Every field of `report_document`, in its order.
+/// Every field of `report_document`, in its order, and of the insights that answers have behind it.
 [[nodiscard]] std::span<const AnswerField> report_fields();
 
 /// The same numbers as fields of a JSON document.

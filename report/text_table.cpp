@@ -54,18 +54,18 @@ std::string without_middle(const std::string& text, std::size_t most) {
 /// Lines of words, each of which goes on in the next line where it is longer than one.
 class Lines {
  public:
-  /// `begin`: columns of the first line that are taken; `indent`: blanks in front of the others;
-  /// `between`: those between words.
-  Lines(std::size_t begin, std::size_t indent, std::size_t columns, std::size_t between)
-      : indent_(indent), columns_(columns), between_(between), width_(begin) {}
+  /// `begin`: columns of the first line that are taken; `indent`: blanks in front of the others.
+  Lines(std::size_t begin, std::size_t indent, std::size_t columns)
+      : indent_(indent), columns_(columns), width_(begin) {}
 
-  void add(std::string_view word) {
+  /// `between`: blanks in front of the word, unless it begins a line.
+  void add(std::string_view word, std::size_t between = 1) {
     const std::vector<std::string> characters = characters_of(word);
-    if (has_words_ && width_ + between_ + characters.size() > columns_) {
+    if (has_words_ && width_ + between + characters.size() > columns_) {
       begin_line();
     } else if (has_words_) {
-      text_ += std::string(between_, ' ');
-      width_ += between_;
+      text_ += std::string(between, ' ');
+      width_ += between;
     }
     for (const std::string& character : characters) {
       if (has_words_ && width_ >= columns_) begin_line();
@@ -73,6 +73,10 @@ class Lines {
       ++width_;
       has_words_ = true;
     }
+  }
+  /// Lets the next word begin a line.
+  void end_line() {
+    if (has_words_) begin_line();
   }
   [[nodiscard]] bool has_words() const { return has_words_; }
   [[nodiscard]] std::string text() const { return text_ + "\n"; }
@@ -84,7 +88,7 @@ class Lines {
     has_words_ = false;
   }
 
-  std::size_t indent_, columns_, between_;
+  std::size_t indent_, columns_;
   std::string text_;
   std::size_t width_;
   bool has_words_ = false;  ///< the last line
@@ -186,14 +190,23 @@ std::string TextTable::text() const {
 
 std::string wrapped(const std::vector<std::string>& words, std::size_t indent,
                     std::size_t columns) {
-  Lines lines(indent, indent, columns, 2);
-  for (const std::string& word : words) lines.add(word);
+  constexpr std::size_t kBetween = 2;
+  Lines lines(indent, indent, columns);
+  for (const std::string& text : words) {
+    if (indent + display_width(text) <= columns) {
+      lines.add(text, kBetween);
+      continue;
+    }
+    lines.end_line();
+    std::istringstream parts(text);
+    for (std::string word; parts >> word;) lines.add(word);
+  }
   return lines.has_words() ? std::string(indent, ' ') + lines.text() : std::string();
 }
 
 std::string filled(const std::string& text, std::size_t indent, std::size_t columns,
                    std::size_t begin) {
-  Lines lines(begin, indent, columns, 1);
+  Lines lines(begin, indent, columns);
   std::istringstream words(text);
   for (std::string word; words >> word;) lines.add(word);
   return lines.text();

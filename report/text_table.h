@@ -50,8 +50,8 @@ class TextTable {
 [[nodiscard]] std::string filled(const std::string& text, std::size_t indent, std::size_t columns,
                                  std::size_t begin = 0);
 
-/// Words behind each other, in lines of so many columns that begin with `indent` blanks; long ones
-/// likewise.
+/// Words behind each other, in lines of so many columns that begin with `indent` blanks; those that
+/// are longer than a line begin one, and break at their blanks.
 [[nodiscard]] std::string wrapped(const std::vector<std::string>& words, std::size_t indent,
                                   std::size_t columns);
 

@@ -15,6 +15,8 @@
 
 namespace superstep {
 
+struct SilentRule;
+
 /// A cell: nothing, a text, a whole number, one with a sign, a real one, or shares of phases.
 using ViewCell = std::variant<std::monostate, std::string, std::uint64_t, std::int64_t, double,
                               std::vector<double>>;
@@ -130,6 +132,10 @@ struct ReportView {
 [[nodiscard]] std::vector<ViewTable> bsp_view(const ViewInput& input);
 [[nodiscard]] std::vector<ViewTable> codelets_view(const ViewInput& input);
 [[nodiscard]] std::vector<ViewTable> insights_view(const ViewInput& input);
+
+/// What rules without a word measured, so that silence says something.
+[[nodiscard]] ViewTable silent_rules_table(const std::vector<SilentRule>& silent,
+                                           const TraceSummary& trace);
 
 /// The table of operations, or of other groups of `kStepGroupings`.
 [[nodiscard]] ViewTable operations_table(const TraceSummary& trace, const ViewOptions& options);

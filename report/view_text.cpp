@@ -261,14 +261,17 @@ Layout fit(std::vector<ShownColumn>& columns, std::size_t width) {
   return layout;
 }
 
-/// What the columns that are shown mean.
+/// What the columns that are shown mean; those of one meaning that stand together, together.
 std::string meanings_of(const std::vector<ShownColumn>& columns) {
-  std::string text;
-  for (const ShownColumn& shown : columns) {
-    if (shown.column->meaning.empty()) continue;
-    std::string name = shown.column->name;
-    name[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(name[0])));
-    text += fmt::format("{}{}: {}.", text.empty() ? "" : " ", name, shown.column->meaning);
+  std::string text, names;
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    const ViewColumn& column = *columns[c].column;
+    if (column.meaning.empty()) continue;
+    names += (names.empty() ? "" : ", ") + column.name;
+    if (c + 1 < columns.size() && columns[c + 1].column->meaning == column.meaning) continue;
+    names[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(names[0])));
+    text += fmt::format("{}{}: {}.", text.empty() ? "" : " ", names, column.meaning);
+    names.clear();
   }
   return text;
 }

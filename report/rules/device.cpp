@@ -129,7 +129,7 @@ std::optional<double> find_sync(const RuleInput& input) {
     say(input,
         fmt::format("barriers take {} % of device cycles: {} supersteps of {} cycles on average",
                     percent(of_device), grouped(t.totals.supersteps),
-                    grouped(t.totals.device().value() / t.totals.supersteps)),
+                    grouped(rounded_mean(t.totals.device().value(), t.totals.supersteps))),
         sync);
   return of_device;
 }
@@ -165,7 +165,7 @@ std::optional<double> find_idle_tiles(const RuleInput& input) {
           "for {} % of device cycles fewer than {} % of the tiles compute, most beginning with "
           "{} ({} cycles, {} of {} tiles on average)",
           percent(of_device), percent(kNearlyAll), name, grouped(most->second.cycles),
-          most->second.active / most->second.cycles.value(), t.tiles_used),
+          rounded_mean(most->second.active, most->second.cycles.value()), t.tiles_used),
       Cycles(), name);
   return of_device;
 }

@@ -101,8 +101,8 @@ std::vector<ViewTable> bsp_view(const ViewInput& input) {
   add("all", "", all);
   table.notes = {
       fmt::format("g {:.2f} cycles a byte (exchange.width), l {:.0f} cycles "
-                  "(sync.internal_latency). Farthest from the model first; a row is the mean of "
-                  "its supersteps, those with a visit to the host apart.",
+                  "(sync.internal_latency). Those first that are most cycles from the model in "
+                  "all; a row is the mean of its supersteps, those with a visit to the host apart.",
                   machine->g, machine->l),
       "What BSP does not know: words take their time on the way, ports wait for one another, "
       "barriers for tiles far from them."};

@@ -40,10 +40,10 @@ ViewTable codelets_table(const ViewInput& input) {
                               {"balance", Form::kShare, "1", 0,
                                "mean of the workers over the busiest one, of a step on a tile"},
                               {"main", Form::kShare, "1", 4, "slots in which the main pipe issues"},
-                              {"AMP", Form::kShare, "1", 6, "likewise, the AMP"},
+                              {"AMP", Form::kShare, "1", 6, "slots in which the AMP issues"},
                               {"most in", Form::kText, "", 0, "its step with most cycles"},
                               {"superstep", Form::kCount, "1", 1, "of the longest run"},
-                              {"tile", Form::kCount, "1", 1, "likewise"}}};
+                              {"tile", Form::kCount, "1", 1, "of the longest run"}}};
   // A worker has one slot in as many cycles as there are workers.
   const auto issued = [&](std::uint64_t count, std::uint64_t cycles) {
     return ratio(count * input.trace.workers, cycles);

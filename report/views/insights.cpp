@@ -31,8 +31,9 @@ ViewTable found_table(const std::vector<Insight>& found, const ViewInput& input)
   return table;
 }
 
-/// What the others measured, so that silence says something.
-ViewTable silent_table(const std::vector<SilentRule>& silent, const ViewInput& input) {
+}  // namespace
+
+ViewTable silent_rules_table(const std::vector<SilentRule>& silent, const TraceSummary& trace) {
   ViewTable table{
       .name = "silent",
       .title = "Rules that find nothing",
@@ -41,7 +42,7 @@ ViewTable silent_table(const std::vector<SilentRule>& silent, const ViewInput& i
                   {"limit", Form::kShare, "1", 0, "above which it speaks (docs/insights.md)"},
                   {"of what", Form::kText}}};
   std::string unseen, of_nothing;
-  const auto level = trace_level(input.trace.level);
+  const auto level = trace_level(trace.level);
   for (const auto& [rule, measured] : silent) {
     if (!measured) {
       if (level && *level >= rule->level)
@@ -60,11 +61,9 @@ ViewTable silent_table(const std::vector<SilentRule>& silent, const ViewInput& i
   return table;
 }
 
-}  // namespace
-
 std::vector<ViewTable> insights_view(const ViewInput& input) {
   const Insights insights = look_for_insights(input.trace, &input.file);
-  return {found_table(insights.found, input), silent_table(insights.silent, input)};
+  return {found_table(insights.found, input), silent_rules_table(insights.silent, input.trace)};
 }
 
 }  // namespace superstep

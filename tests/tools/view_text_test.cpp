@@ -93,6 +93,31 @@ TEST(ViewText, LeavesOutColumnsWithoutACellAndSaysWhatTheOthersMean) {
   EXPECT_EQ(view_text(std::vector{table}, {}), "name   n\na     12\nN: how many.\n");
 }
 
+TEST(ViewText, SaysOnceWhatColumnsOfOneMeaningAre) {
+  ViewTable table{.columns = {{"codelet"},
+                              {"superstep", ViewColumn::Form::kCount, "1", 2, "of the longest run"},
+                              {"tile", ViewColumn::Form::kCount, "1", 1, "of the longest run"},
+                              {"runs", ViewColumn::Form::kCount, "1", 0, "of workers"}}};
+  table.add(std::string("mul"), std::uint64_t{1}, std::uint64_t{2}, std::uint64_t{3});
+  const auto last_line = [&](std::size_t columns) {
+    const std::string text = view_text(std::vector{table}, {.columns = columns});
+    return text.substr(text.find("mul"));
+  };
+  EXPECT_NE(last_line(80).find("\nSuperstep, tile: of the longest run. Runs: of workers.\n"),
+            std::string::npos)
+      << last_line(80);
+  EXPECT_NE(last_line(22).find("\nTile: of the longest\nrun. "), std::string::npos)
+      << last_line(22);
+}
+
+TEST(ViewText, BreaksCellsBelowTheNameBetweenTheirWords) {
+  ViewTable table{.columns = {{"rule"}, {"measured"}, {"of what"}}};
+  table.add(std::string("memory-peak"), std::string("12"),
+            std::string("memory of the median step: the peak"));
+  EXPECT_EQ(view_text(std::vector{table}, {.columns = 24}),
+            "memory-peak\n  measured: 12\n  of what: memory of the\n  median step: the peak\n");
+}
+
 TEST(ViewText, ShowsPlacesWithTheirFoldersWhereThereIsRoom) {
   ViewTable table{.columns = {{"name"}, {"place", ViewColumn::Form::kPlace, "", 1}}};
   table.add("name of " + std::string(20, 'x'), "some/folder/of/model.py:" + std::string(20, '7'));
@@ -156,6 +181,18 @@ TEST(TextReport, BreaksWordsThatAreLongerThanALine) {
     std::istringstream lines(text_report(trace, {.columns = columns}));
     for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), columns) << line;
   }
+}
+
+TEST(TextReport, RoundsTheCyclesOfACall) {
+  TraceSummary trace;
+  trace.outcome = "ok";
+  trace.calls = 3;
+  trace.totals.compute = Cycles(5'000);
+  trace.totals.host = Cycles(4'000);
+  trace.totals.cycles = Cycles(9'000);
+  const std::string text = text_report(trace, {});
+  EXPECT_NE(text.find("A call    1,667 device and 1,333 host cycles, 3 calls\n"), std::string::npos)
+      << text;
 }
 
 TEST(TextReport, SaysWhatTheCharactersOfItsBarMean) {

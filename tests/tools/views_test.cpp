@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -175,6 +176,14 @@ TEST_F(Views, AndTheReportHaveTheSameInsightsFirst) {
         << rows[i] << report;
   const std::string more = "  " + std::to_string(rows.size() - 3) + " more\n";
   EXPECT_EQ(report.ends_with(more), rows.size() > 3) << report;
+  const json document = json::parse(superstep("report " + trace() + " --json").out)["insights"];
+  ASSERT_EQ(document.size(), rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const json cells = {document[i]["rule"], document[i]["found"], document[i]["operation"],
+                        document[i]["cycles"], document[i]["advice"]};
+    for (std::size_t c = 0; c < cells.size(); ++c)
+      EXPECT_EQ(cells[c], rows[i][c].is_null() ? json(0) : rows[i][c]) << rows[i];
+  }
   // Also where a run has just ended.
   const std::string again = (scratch_folder() / "again.h5").string();
   const std::string run = superstep(
@@ -300,6 +309,13 @@ TEST_F(Views, SuperstepsAsBspHasThemAreWorkPlusWordsPlusABarrier) {
                             model = column(table, "w_+_g_h_+_l");
   for (std::size_t i = 0; i < w.size(); ++i)
     EXPECT_NEAR(model[i], w[i] + h[i] / 4 + 68, 1e-6);  // 4 B a cycle, sync.internal_latency
+  // Those first that are farthest off in all; the last row is of all kinds.
+  const std::vector<double> times = column(table, "times"), measured = column(table, "measured");
+  std::vector<double> off;
+  for (std::size_t i = 0; i + 1 < w.size(); ++i)
+    off.push_back(std::round(times[i] * std::abs(measured[i] - model[i])));
+  EXPECT_GT(off.size(), 1U);
+  EXPECT_TRUE(std::ranges::is_sorted(off, std::ranges::greater{}));
 }
 
 TEST_F(Views, KeepToTheColumnsThatThereAre) {
