@@ -44,13 +44,21 @@ function showHead() {
   group.hidden = runs.length < 2;
   group.replaceChildren(...runs.map((r, i) => h("button", { type: "button", title: r.doc.file, "aria-pressed": i === state.run ? "true" : "false", on: { click: () => chooseRun(i) } }, `Run ${r.label}`)));
 }
+/// A way to a view, with the choices of now.
+function linkTo(view, ...content) {
+  const go = (event) => {
+    event.preventDefault();
+    showNow(view);
+    window.scrollTo(0, 0);
+  };
+  return h("a", { href: `#view=${view.id}`, on: { click: go } }, ...content);
+}
 function makeViews() {
   const nav = document.getElementById("views"), sections = document.getElementById("sections");
   let group = "";
   listed().forEach((view, i) => {
     if (view.group !== group) nav.append(h("div", { class: "group", "aria-hidden": "true" }, (group = view.group)));
-    view.link = h("a", { href: `#view=${view.id}`, on: { click: (event) => { event.preventDefault(); showNow(view); window.scrollTo(0, 0); } } }, view.title,
-      i < KEY_OF_VIEW.length && h("kbd", { "aria-hidden": "true" }, KEY_OF_VIEW[i]));
+    view.link = linkTo(view, view.title, i < KEY_OF_VIEW.length && h("kbd", { "aria-hidden": "true" }, KEY_OF_VIEW[i]));
     view.section = h("section", { class: "view", id: `view-${view.id}`, "aria-labelledby": `title-${view.id}` });
     nav.append(view.link);
     sections.append(view.section);

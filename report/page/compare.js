@@ -152,6 +152,7 @@ function runNotes(operations) {
   return [
     ...runs.filter((r) => r.report.outcome !== "ok").map((r) => note(`Run ${r.label} did not end (${r.report.outcome}): its numbers are of what there was.`)),
     note(`${which(a)} ${which(b)} The machines are ${a.doc.machine_toml === b.doc.machine_toml ? "the same" : "not the same"}. ` +
+      `${b.doc.difference_of_programs || "The program is the same."} ` +
       `Of ${counted(operations.length, "operation")} with cycles ${grouped(lacking("b", false))} are only in A, ${grouped(lacking("a", false))} only in B; ` +
       `${grouped(lacking("b", true))} of A are fused in B, ${grouped(lacking("a", true))} of B in A.`)];
 }
@@ -162,6 +163,32 @@ function machinesTable() {
   const of = (side, r) => ({ value: (row) => row[side]?.value ?? NaN, text: (row) => (row[side] ? r.parameterText(row[side]) : "–") });
   return rows.length > 0 && new Table({ caption: "Numbers that are not the same", label: "Machines", rows, columns: [
     { name: "name", title: "Key" }, number("a", "A", undefined, of("a", runs[0])), number("b", "B", undefined, of("b", runs[1])), { name: "unit", title: "Unit", value: ({ a, b }) => unitText(a || b) }] });
+}
+
+/// Titles of tables that `report diff` names otherwise.
+const MOVED_TITLES = { critical: "Tiles that others waited for", spread: "Spread over tiles" };
+
+/// What moved in a table, as `report diff` has it; more cycles are worse.
+function movedPanel(table) {
+  const { columns, notes } = table, at = (name) => columns.findIndex((column) => column.name === name), main = columns[at("before")];
+  const said = notes.map((note) => h("p", { class: "note" }, note)), title = MOVED_TITLES[table.name] || table.name[0].toUpperCase() + table.name.slice(1);
+  const labels = table.name === "streams" ? runs[1].labels : new Map();
+  const rows = main ? namedRows(table).map((row) => ({ ...row, label: labels.get(row.stream) })) : [], unit = main && main.unit !== "1" ? main.unit : undefined, style = (row) => verdict(row.moved, main.unit === "cycle" ? 1 : 0);
+  const worded = (name) => name[0].toUpperCase() + name.slice(1).replaceAll("_", " "), side = (row, name) => row[name] ?? NaN;
+  const only = (row) => (row.before === null ? "only B" : row.after === null ? "only A" : "–"), share = (row) => (row["%"] === null || row.after === null ? NaN : 100 * row["%"]);
+  const moves = columns.slice(at("%") + 1).map(({ name, unit }) => number(name, `Δ ${worded(name)}`, unit === "1" ? undefined : unit, { spare: 4, text: (row) => (row[name] ? signed(row[name]) : "") }));
+  return h("div", { class: "panel" }, h("h3", {}, title), rows.length > 0 && new Table({ caption: table.title, label: `${title}, what moved most first`, page: 25, rows, columns: [
+    ...columns.slice(0, at("was")).map(({ name }) => ({ name, title: worded(name), shorten: true })), ...labelColumn(rows),
+    ...(rows.some(({ was }) => was) ? [{ name: "was", title: "In A", shorten: true, spare: 5 }] : []),
+    number("before", "A", unit, { spare: 2, value: (row) => side(row, "before") }), number("after", "B", unit, { spare: 1, value: (row) => side(row, "after") }),
+    number("moved", "B − A", unit, { style, text: (row) => MARKS[style(row)] + signed(row.moved) }),
+    number("share", "B − A", "%", { style, value: share, text: (row) => (Number.isNaN(share(row)) ? only(row) : relativeText(share(row))) }), ...moves] }).element,
+    rows.length === 0 && main && h("p", {}, "Nothing moved."), said);
+}
+/// Tables that both traces have, and what one of them lacks.
+function movedPanels() {
+  const lacking = (tables) => tables.every(({ columns }) => columns.length === 0);
+  return Object.values(runs[1].doc.differences).filter((tables) => !lacking(tables) || tables.length === 1).flat().map(movedPanel);
 }
 
 views.push({
@@ -187,6 +214,7 @@ views.push({
         table: tilesTableOfBoth, describe: () => runs.map((r) => `run ${r.label} holds ${bytes(r.report.memory.worst_tile_bytes)} on its fullest tile`).join(", ") }).element,
       panel("Memory", pairsTable("Categories on all tiles", memory, onAll, [
         { name: "name", title: "Category" }, ...pairColumns("All tiles", "B", onAll), movedColumn("most on a tile", "B", (row) => row.most)])),
-      panel("Tensors", pairsTable("Tensors", tensors, size, [{ name: "name", title: "Tensor", shorten: true }, { name: "type", title: "Type", shorten: true, value: typesOf }, ...pairColumns("All tiles", "B", size)]))];
+      panel("Tensors", pairsTable("Tensors", tensors, size, [{ name: "name", title: "Tensor", shorten: true }, { name: "type", title: "Type", shorten: true, value: typesOf }, ...pairColumns("All tiles", "B", size)])),
+      movedPanels()];
   },
 });

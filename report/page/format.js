@@ -26,6 +26,8 @@ const asWritten = (json) => json.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066
 const grouped = (n) => (Number.isFinite(n) ? Math.round(n).toLocaleString("en-US") : "–");
 const percent = (part, whole, digits = 1) => (whole ? ((100 * part) / whole).toFixed(digits) + " %" : "–");
 const decimal = (n, digits = 2) => (Number.isFinite(n) ? n.toFixed(digits) : "–");
+/// Three digits of a real number, or all of a large one.
+const few = (n) => (n >= 100 ? grouped(n) : String(+n.toPrecision(3)));
 const counted = (n, what) => `${grouped(n)} ${what}${n === 1 ? "" : "s"}`;
 /// What moved, in percent of what it was, or how many times as much it is where that is easier to read.
 const relativeText = (moved) => (moved >= 1000 ? `×${moved >= 9900 ? grouped(1 + moved / 100) : decimal(1 + moved / 100, 1)}` : `${signedText(moved, (n) => decimal(n, 1))}`);

@@ -13,12 +13,14 @@
 #include "isa/machine_keys.h"
 #include "report/codelet_totals.h"
 #include "report/counterparts.h"
+#include "report/diff.h"
 #include "report/insights.h"
 #include "report/json_text.h"
 #include "report/page/encoding.h"
 #include "report/plan_events.h"
 #include "report/report.h"
 #include "report/stream_totals.h"
+#include "report/view.h"
 #include "sim/trace/schema.h"
 
 namespace superstep {
@@ -336,6 +338,20 @@ ordered_json meanings() {
   return out;
 }
 
+/// What moved in tables that pages make nothing else of, as `report diff` has it; by view.
+ordered_json differences(const TraceFile& before, const TraceSummary& was, const TraceFile& after,
+                         const TraceSummary& is, const Counterparts& known) {
+  constexpr std::string_view kViews[] = {"exchange", "host", "tiles", "codelets"};
+  constexpr std::size_t kMostRows = 250;
+  const ViewOptions options{.top = kMostRows};
+  ordered_json out = ordered_json::object();
+  for (const ReportView& view : report_views())
+    if (std::ranges::find(kViews, view.name) != std::end(kViews))
+      out[std::string(view.name)] = view_document(moved_tables(
+          {before, was, options}, {after, is, options}, view, known, {"Run A", "Run B"}));
+  return out;
+}
+
 }  // namespace
 
 ordered_json page_document(const TraceFile& trace, const PageLimits& limits) {
@@ -346,13 +362,9 @@ ordered_json page_document(const TraceFile& trace, const PageLimits& limits) {
   out["level"] = summary.level;
   out["complete"] = summary.complete;
   out["report"] = report_document(summary);
-  out["insights"] = ordered_json::array();
-  for (const Insight& insight : insights_of(summary, &trace))
-    out["insights"].push_back({{"rule", insight.rule},
-                               {"found", insight.found},
-                               {"advice", insight.advice},
-                               {"operation", insight.operation},
-                               {"cycles", insight.cycles.value()}});
+  const Insights insights = look_for_insights(summary, &trace);
+  out["insights"] = insights_document(insights.found);
+  out["silent_rules"] = view_document({{silent_rules_table(insights.silent, summary)}}).front();
   std::vector<CompileEvent> costly;
   std::ranges::copy_if(summary.plan_events, std::back_inserter(costly), costs_time,
                        &CompileEvent::kind);
@@ -401,7 +413,9 @@ ordered_json page_document(const TraceFile& trace, const PageLimits& limits) {
 
 std::vector<ordered_json> page_documents(const TraceFile& before, const TraceFile& after,
                                          const PageLimits& limits) {
-  const Counterparts known = counterparts(before.summary(), after.summary());
+  const TraceSummary was = before.summary(), is = after.summary();
+  const Counterparts known = counterparts(was, is);
+  ordered_json moved = differences(before, was, after, is, known);
   ordered_json names;
   for (const auto& [by, groups] : known.groups) names[std::string(by)] = groups;
   names["alone"] = known.operations;
@@ -410,12 +424,14 @@ std::vector<ordered_json> page_documents(const TraceFile& before, const TraceFil
   };
   // The first has half of the room, the second what is left.
   PageLimits left = limits;
-  left.bytes = without(left.bytes, names);
+  left.bytes = without(without(left.bytes, names), moved);
   std::vector<ordered_json> out{
       page_document(before, {.supersteps = limits.supersteps, .bytes = left.bytes / 2})};
   left.bytes = without(left.bytes, out.front());
   out.push_back(page_document(after, left));
   out.back()["counterparts"] = std::move(names);
+  out.back()["differences"] = std::move(moved);
+  out.back()["difference_of_programs"] = difference_of_programs(known);
   return out;
 }
 

@@ -22,7 +22,7 @@ struct PageLimits {
 
 /// Two traces to compare within the limits of one, the first before the second, which has what is
 /// what of the other as `report diff` pairs it (`counterparts`): by kind, names of its own and
-/// those before.
+/// those before; and what it says of exchanges, streams, tiles and codelets (`differences`).
 [[nodiscard]] std::vector<nlohmann::ordered_json> page_documents(const TraceFile& before,
                                                                  const TraceFile& after,
                                                                  const PageLimits& limits = {});

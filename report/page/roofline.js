@@ -4,7 +4,6 @@
 const AMP_FLOPS = [["AMP, f32", 2], ["AMP, f16", 8]];
 
 /// A number to three digits.
-const few = (n) => (n >= 100 ? grouped(n) : String(+n.toPrecision(3)));
 
 function rooflineRows(r) {
   return operationRows(r).filter((row) => row.flops && row.device).sort((a, b) => b.device - a.device)

@@ -2,8 +2,17 @@
 
 const NAMELESS = "(no name)";
 
+/// Rows of a table that is as `report --view --json` has it, as objects.
+const namedRows = ({ columns, rows }) => rows.map((cells) => Object.fromEntries(columns.map(({ name }, i) => [name, cells[i]])));
+
 /// A column of numbers.
 const number = (name, title, unit, extra = {}) => ({ name, title, unit, number: true, ...extra });
+
+/// A text that keeps its end where its cell is too narrow: long names are told apart by it.
+function withEnd(text) {
+  const end = 12;
+  return text.length > 2 * end ? h("span", { class: "ends" }, h("span", {}, text.slice(0, -end)), h("span", {}, text.slice(-end))) : text;
+}
 
 const tableOf = new WeakMap();
 /// Lets tables that are printed have all their rows, or those of before.
@@ -109,9 +118,9 @@ class Table {
   }
   line(row) {
     const cells = this.columns.map((column, i) => {
-      const text = this.text(column, row), shown = brief(text);
+      const text = this.text(column, row), shown = brief(text), content = column.shorten ? withEnd(shown) : shown;
       const cell = h(i === 0 && !column.number ? "th" : "td", { scope: i === 0 && !column.number ? "row" : undefined, class: column.number ? "number" : column.shorten ? "text short cut" : shown.length <= 32 ? "text short" : "text", title: column.shorten && shown },
-        column.choose ? h("button", { type: "button", class: "link", on: { click: () => column.choose(row) } }, shown || NAMELESS) : shown);
+        column.choose ? h("button", { type: "button", class: "link", on: { click: () => column.choose(row) } }, content || NAMELESS) : content);
       if (column.style) cell.className += " " + column.style(row);
       if (column.detail) cell.className += " detail";
       if (column.bar) {

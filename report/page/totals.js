@@ -9,7 +9,7 @@ const TOTALS = [
   ["Supersteps", (r) => r.supersteps, grouped, 0, (r) => `${grouped(r.supersteps / Math.max(1, r.calls))} a call`],
   ["Tile balance", (r) => 100 * r.tile_balance, (n) => decimal(n, 1) + " %", -1, () => "mean over slowest tile"],
   ["BSP efficiency", (r) => 100 * r.bsp_efficiency, (n) => decimal(n, 1) + " %", -1, () => "tiles' mean compute of device cycles"],
-  ["FLOP per cycle", (r) => r.flops / (r.cycles.device || 1), (n) => (n < 100 ? decimal(n, 2) : grouped(n)), -1,
+  ["FLOP per cycle", (r) => r.flops / (r.cycles.device || 1), few, -1,
    (r, x) => `${short((r.flops / (r.cycles.device || 1)) * x.clock)}FLOP/s on the device`],
   ["Exchanged", (r) => r.exchange_bytes, bytes, 1, (r) => `${grouped(r.exchange_bytes)} B`],
   ["Over the host link", (r) => r.host_bytes, bytes, 1, (r) => `${grouped(r.host_bytes)} B`],

@@ -104,6 +104,57 @@ class PageOfTwo(PageCase):
                     else:  # took the same, or no cycles
                         self.assertIn(text, ("±0", "only B"))
 
+    def test_exchanges_streams_tiles_and_codelets_that_moved_are_those_of_report_diff(self):
+        slow = ["--set", "exchange.width=2 B", "--set", "host.packet_overhead=200 ns"]
+        traces = [self.run_traced(f"vertices_{name}", *LINEAR, *words, level="vertex") for name, words in (("before", []), ("after", slow))]
+        self.open("compare", self.make("vertices.html", *traces))
+        titles = {"critical": "Tiles that others waited for", "spread": "Spread over tiles"}
+        with h5py.File(traces[1]) as file:
+            labels = dict(zip(file["program/stream/name"].asstr(), file["program/stream/label"].asstr()))
+        moved = []
+        for view in ("exchange", "host", "tiles", "codelets"):
+            for table in json.loads(superstep("report", "diff", *map(str, traces), "--view", view, "--top", "0", "--json"))["tables"][1:]:
+                names = [column["name"] for column in table["columns"]]
+                keys = names[:names.index("was")]
+                title = titles.get(table["name"], table["name"].capitalize())
+                if not table["rows"]:
+                    continue
+                rows = self.pages(f"#view-compare .panel:has([aria-label={json.dumps(title + ', what moved most first')}])")
+                self.assertEqual(len(rows), len(table["rows"]), title)
+                for cells, row in zip(table["rows"], rows):
+                    expected, texts = dict(zip(names, cells)), list(row.values())
+                    if title == "Streams":
+                        self.assertEqual(row["Label"], labels[row["Stream"]])
+                    self.assertEqual(texts[:len(keys)], [expected[key] for key in keys])
+                    unit = next(column["unit"] for column in table["columns"] if column["name"] == "before")
+                    of = lambda column: row[f"{column} ({unit})" if unit != "1" else column]
+                    self.assertEqual((self.number(of("A")), self.number(of("B")), self.number(of("B − A"))), (expected["before"], expected["after"], expected["moved"]))
+                moved.append(title)
+        self.assertTrue({"Exchanges", "Streams", "Spread over tiles"} <= set(moved), moved)
+
+    def test_what_only_one_of_two_traces_can_show_is_said(self):
+        tiles, totals = (self.run_traced(f"of_level_{level}", *LINEAR, level=level) for level in ("tile", "summary"))
+        self.open("compare", self.make("levels.html", tiles, totals))
+        text = self.browser.run("document.getElementById('view-compare').textContent")
+        self.assertIn("Run B: --view host takes a trace of level superstep, this one is of level summary", text)
+        self.assertNotIn("--view codelets", text)  # of which neither has anything
+
+    def test_a_page_of_two_programs_says_that_they_differ(self):
+        traces = [self.trace, self.folder / "after.h5"]
+        said = next(note for table in json.loads(superstep("report", "diff", *map(str, traces), "--json"))["tables"] for note in table["notes"] if "programs differ" in note)
+        for page, text in ((self.both, said), (self.make("same.html", self.trace, self.trace), "The program is the same.")):
+            self.open("compare", page)
+            self.assertIn(text, self.browser.run("document.querySelector('#view-compare .banner').textContent"))
+
+    def test_a_rate_that_is_small_has_the_digits_that_moved(self):
+        self.open("compare", self.both)
+        row = next(row for row in self.panel("compare", "Totals of both runs") if row["Total"] == "FLOP per cycle")
+        rates = [report["flops"] / report["cycles"]["device"] for report in (json.loads(file["summary/json"][0]) for file in (self.file, self.after))]
+        self.assertLess(max(rates), 100)
+        for name, rate in zip("AB", rates):
+            self.assertAlmostEqual(self.number(row[name]), rate, delta=0.005 * rate)
+        self.assertAlmostEqual(self.number(row["B − A"]), rates[1] - rates[0], delta=0.005 * abs(rates[1] - rates[0]))
+
     def test_steps_and_tensors_of_operations_with_other_numbers_are_paired(self):
         self.open("compare", self.make("renumbered.html", *self.renumbered()))
         for label, title in (("Steps", "Step"), ("Tensors", "Tensor")):

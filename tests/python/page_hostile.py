@@ -41,7 +41,7 @@ class PageHostile(PageCase):
         path = self.folder / f"{title}.h5"
         path.write_bytes(self.trace.read_bytes())
         with h5py.File(path, "r+") as file:
-            for dataset in ("program/operation/name", "program/step/name", "program/variable/name", "program/stream/name", "program/fused/name", "program/operation/python_file"):
+            for dataset in ("program/operation/name", "program/step/name", "program/variable/name", "program/stream/name", "program/stream/label", "program/fused/name", "program/operation/python_file"):
                 attributes = dict(file[dataset].attrs)
                 values = [name(i).encode() for i in range(len(file[dataset]))]
                 del file[dataset]

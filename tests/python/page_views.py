@@ -405,17 +405,6 @@ class PageViews(PageCase):
             self.assertEqual(order(found), order(expected))
         self.assertIn("--trace superstep", self.browser.run("document.getElementById('view-summary').textContent"))
 
-    def test_an_insight_leads_to_its_operation(self):
-        tables = json.loads(superstep("report", str(self.karate), "--view", "insights", "--json"))["tables"]
-        columns = [column["name"] for column in tables[0]["columns"]]
-        expected = [row[columns.index("operation")] for row in tables[0]["rows"] if row[columns.index("operation")]]
-        self.assertTrue(expected)
-        self.open("insights", self.karate_page)
-        self.assertEqual(self.browser.run("[...document.querySelectorAll('#view-insights button.link')].map((b) => b.textContent)"), expected)
-        self.browser.run("document.querySelector('#view-insights button.link').click()")
-        self.assertIn("view=operations", self.browser.run("location.hash"))
-        self.assertEqual(self.browser.run("document.querySelector('#view-operations tr.chosen th').textContent"), expected[0])
-
     def test_a_copied_address_shows_the_same_again(self):
         def again():
             copied = self.browser.run("location.hash")
