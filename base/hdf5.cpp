@@ -189,11 +189,6 @@ Problem problem_in(const std::filesystem::path& path, std::string message) {
   return {SourceLocation{path.string(), 0, 0}, std::move(message)};
 }
 
-herr_t add_link(hid_t, const char* name, const H5L_info_t*, void* names) {
-  static_cast<std::vector<std::string>*>(names)->emplace_back(name);
-  return 0;
-}
-
 /// Reads one dataset, or says why it cannot be.
 std::optional<Problem> read_dataset(const std::filesystem::path& path, const std::string& name,
                                     hid_t set, const TensorFilter& wanted, TensorFile& tensors) {
@@ -255,13 +250,11 @@ TensorFile read_tensors(const std::filesystem::path& path, std::string_view pref
   const auto lock = hdf5_lock();
   const Hdf5Id file = open_hdf5(path, H5F_ACC_RDONLY);
   if (!file) throw MalformedInput({problem_in(path, why_not_opened(path))});
-  std::vector<std::string> names;
-  if (H5Literate(file, H5_INDEX_NAME, H5_ITER_INC, nullptr, add_link, &names) < 0) {
-    throw MalformedInput({problem_in(path, "is damaged: its datasets cannot be listed")});
-  }
+  const std::optional<std::vector<std::string>> names = links_of(file);
+  if (!names) throw MalformedInput({problem_in(path, "is damaged: its datasets cannot be listed")});
   TensorFile tensors;
   std::vector<Problem> problems;
-  for (const std::string& name : names) {
+  for (const std::string& name : *names) {
     if (!is_numbered(name, prefix)) continue;
     const Hdf5Id object(H5Oopen(file, name.c_str(), H5P_DEFAULT), H5Oclose);
     if (!object) {

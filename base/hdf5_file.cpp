@@ -117,11 +117,6 @@ herr_t add_name(hid_t, const char* name, const H5A_info_t*, void* names) {
   return 0;
 }
 
-herr_t add_link(hid_t, const char* name, const H5L_info_t*, void* names) {
-  static_cast<std::vector<std::string>*>(names)->emplace_back(name);
-  return 0;
-}
-
 }  // namespace
 
 std::size_t size_of(Hdf5Type type) {
@@ -416,12 +411,10 @@ bool Hdf5File::exists(const std::string& path) const {
 std::vector<std::string> Hdf5File::members(const std::string& group, int kind) const {
   const auto lock = hdf5_lock();
   const Hdf5Id owner(H5Gopen2(id_, group.c_str(), H5P_DEFAULT), H5Gclose);
-  std::vector<std::string> links;
+  const auto links = owner ? links_of(owner) : std::nullopt;
+  if (!links) fail("cannot list " + group);
   std::vector<std::string> names;
-  if (!owner || H5Literate(owner, H5_INDEX_NAME, H5_ITER_INC, nullptr, add_link, &links) < 0) {
-    fail("cannot list " + group);
-  }
-  for (const std::string& link : links) {
+  for (const std::string& link : *links) {
     const Hdf5Id object(H5Oopen(owner, link.c_str(), H5P_DEFAULT), H5Oclose);
     if (object && H5Iget_type(object) == kind) names.push_back(link);
   }

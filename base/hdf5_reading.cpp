@@ -86,6 +86,16 @@ std::string described_type(hid_t type) {
   }
 }
 
+std::optional<std::vector<std::string>> links_of(hid_t group) {
+  const auto add = [](hid_t, const char* name, const H5L_info_t*, void* names) -> herr_t {
+    static_cast<std::vector<std::string>*>(names)->emplace_back(name);
+    return 0;
+  };
+  std::vector<std::string> names;
+  if (H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, add, &names) < 0) return std::nullopt;
+  return names;
+}
+
 std::vector<std::uint64_t> dims_of(hid_t space) {
   const int rank = H5Sget_simple_extent_ndims(space);
   std::vector<hsize_t> dims(static_cast<std::size_t>(std::max(rank, 0)));

@@ -25,6 +25,9 @@ namespace superstep {
 /// `64-bit float`, `text`, `compound (complex numbers are compounds)`, …
 [[nodiscard]] std::string described_type(hid_t type);
 
+/// Names of a group's links by alphabet; nothing when they cannot be listed.
+[[nodiscard]] std::optional<std::vector<std::string>> links_of(hid_t group);
+
 [[nodiscard]] std::vector<std::uint64_t> dims_of(hid_t space);
 
 /// The elements of a dataset; empty when it claims more than what is stored can hold, as damaged

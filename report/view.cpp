@@ -21,16 +21,16 @@ constexpr std::string_view kGroupings[] = {"operation", "opcode", "python", "sou
 constexpr std::string_view kGroupBy = "group-by", kMatch = "match", kTop = "top";
 constexpr std::string_view kGroupsTake[] = {kGroupBy, kMatch, kTop}, kLongTake[] = {kMatch, kTop},
                            kTopAlone[] = {kTop};
-constexpr TraceLevel kSummary = TraceLevel::kSummary, kSuperstep = TraceLevel::kSuperstep;
+constexpr TraceLevel kFromSummary = TraceLevel::kSummary, kSuperstep = TraceLevel::kSuperstep;
 constexpr ReportView kViews[] = {
     {"ops", "operations, most device cycles first; --group-by adds them up otherwise", ops_view,
-     kGroupsTake, kGroupings, kSummary, true},
+     kGroupsTake, kGroupings, kFromSummary, true},
     {"steps",
      "steps of the program in its order, with prediction and bound",
      steps_view,
      kLongTake,
      {},
-     kSummary,
+     kFromSummary,
      true},
     {"supersteps",
      "supersteps of the run, longest first",
@@ -50,14 +50,14 @@ constexpr ReportView kViews[] = {
      memory_view,
      kLongTake,
      {},
-     kSummary,
+     kFromSummary,
      true},
     {"exchange",
      "exchanges beside their schedules and bounds",
      exchange_view,
      kLongTake,
      {},
-     kSummary,
+     kFromSummary,
      true},
     {"host",
      "what crossed the host link, by stream, longest first",

@@ -8,7 +8,7 @@
 namespace superstep {
 namespace {
 
-constexpr std::size_t kTilesARange = 8;
+constexpr std::size_t kTilesALook = 8;
 
 /// Notes when a place in the code issues.
 class PlaceFinder : public InstructionObserver {
@@ -89,7 +89,7 @@ std::optional<std::vector<Cycles>> LookInside::find(const CodePlace& place) {
 bool LookInside::run(const std::vector<InstructionObserver*>& observers,
                      std::optional<Cycles> until) {
   std::vector<TileStop> stops(tiles_.size());
-  arena_.each(tiles_.size(), kTilesARange, [&](std::size_t i) {
+  arena_.each(tiles_.size(), kTilesALook, [&](std::size_t i) {
     Tile& tile = tiles_.tile(i);
     if (until) {
       tile.replay_until(until->value(), *observers[i]);
@@ -100,7 +100,7 @@ bool LookInside::run(const std::vector<InstructionObserver*>& observers,
     stops[i] = tile.run(releases_[i].value());
   });
   move_words(until, stops);
-  arena_.each(tiles_.size(), kTilesARange, [&](std::size_t i) {
+  arena_.each(tiles_.size(), kTilesALook, [&](std::size_t i) {
     Tile& tile = tiles_.tile(i);
     if (stops[i].kind == TileStop::Kind::kExchangeDone) {
       tile.clear_port_events();

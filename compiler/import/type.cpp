@@ -27,7 +27,7 @@ class Nested {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 std::optional<DType> dtype_of(std::string_view name) {
-  const auto at = std::ranges::find(kAllDTypes, name, name_of);
+  const auto at = std::ranges::find(kAllDTypes, name, [](DType d) { return name_of(d); });
   return at == kAllDTypes.end() ? std::nullopt : std::optional(*at);
 }
 

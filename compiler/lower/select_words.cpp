@@ -63,9 +63,9 @@ struct Selection {
   std::int64_t block = 1;  ///< length of the blocks of which the best are taken first; 1: none
 };
 
-class Planner {
+class SelectionPlanner {
  public:
-  Planner(const MachineConfig& machine, std::int64_t batches, std::int64_t count)
+  SelectionPlanner(const MachineConfig& machine, std::int64_t batches, std::int64_t count)
       : costs_(machine, batches, count), count_(count) {}
 
   [[nodiscard]] bool goes_by_rank(std::int64_t row) const {
@@ -103,7 +103,7 @@ class Planner {
 
 class Selector {
  public:
-  Selector(Planner& planner, std::int64_t count) : planner_(planner), count_(count) {}
+  Selector(SelectionPlanner& planner, std::int64_t count) : planner_(planner), count_(count) {}
 
   /// Of [batch][word].
   [[nodiscard]] Candidates from_rows(Tensor words) const {
@@ -164,7 +164,7 @@ class Selector {
     return {chosen(all.keys), chosen(all.places), all.places_end};
   }
 
-  Planner& planner_;
+  SelectionPlanner& planner_;
   std::int64_t count_;
 };
 
@@ -172,7 +172,7 @@ class Selector {
 
 std::optional<Candidates> select_words(Tensor words, std::int64_t count, std::int64_t most_cycles,
                                        const MachineConfig& machine) {
-  Planner planner(machine, words.shape()[0], count);
+  SelectionPlanner planner(machine, words.shape()[0], count);
   if (planner.of(words.shape()[1]).cycles >= most_cycles) return std::nullopt;
   return Selector(planner, count).from_rows(words);
 }

@@ -21,7 +21,7 @@ bool has_draw(const Op& op) {
          });
 }
 
-class Numbering {
+class DrawNumbering {
  public:
   Graph run(const Graph& from) {
     Graph to;
@@ -106,7 +106,7 @@ class Numbering {
 
 Graph number_draws(Graph graph) {
   if (std::ranges::none_of(graph.ops(), has_draw)) return graph;
-  return Numbering().run(graph);
+  return DrawNumbering().run(graph);
 }
 
 }  // namespace superstep

@@ -21,7 +21,7 @@ struct Queue {
   std::int64_t first = 0;  ///< stream of the first tensor
 };
 
-class Numbering {
+class FeedNumbering {
  public:
   Graph run(const Graph& graph) {
     Rewrite rewrite(graph);
@@ -66,7 +66,7 @@ class Numbering {
 
 FeedTypes number_feeds(Graph& graph) {
   if (std::ranges::none_of(graph.ops(), has_effect)) return {};
-  Numbering numbering;
+  FeedNumbering numbering;
   graph = numbering.run(graph);
   return std::move(numbering.types);
 }

@@ -15,6 +15,11 @@ struct DependenceEdge {
   bool is_flow = true;  ///< the later step reads what the earlier one writes
 };
 
+/// Steps by number, of which only the dependences matter.
+struct NoProperty {};
+using DependenceGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS,
+                                              NoProperty, DependenceEdge>;
+
 /// Adds steps in their order to a Boost graph whose edges are DependenceEdges, and what they depend
 /// on through the buffers; edges that follow from others may be left out. Steps that write parts of
 /// a buffer stay in order.

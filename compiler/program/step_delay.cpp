@@ -1,7 +1,6 @@
 #include "compiler/program/step_delay.h"
 
 #include <algorithm>
-#include <boost/graph/adjacency_list.hpp>
 #include <limits>
 #include <utility>
 
@@ -16,9 +15,6 @@ constexpr std::uint32_t kMostDelay = 64;
 /// memory].
 constexpr std::size_t kMostSums = std::size_t{1} << 25;
 
-struct NoProperty {};
-using DependenceGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS,
-                                              NoProperty, DependenceEdge>;
 using Kind = TimedStep::Kind;
 using Load = TimedStep::Load;
 

@@ -1,7 +1,6 @@
 #include "compiler/program/step_order.h"
 
 #include <algorithm>
-#include <boost/graph/adjacency_list.hpp>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -11,9 +10,6 @@
 namespace superstep {
 namespace {
 
-struct NoProperty {};
-using DependenceGraph = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS,
-                                              NoProperty, DependenceEdge>;
 using StepNumbers = std::vector<std::size_t>;
 
 std::uint64_t bytes_of(const Buffer& buffer) {

@@ -38,7 +38,7 @@ std::uint32_t word_of(Values... values) {
 constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
 
 /// A change of the incoming port and its state from then on.
-struct Control {
+struct PortControl {
   std::uint64_t cycle = 0;  ///< in which the row has it
   std::uint64_t begin = 0;  ///< in which the first item it is about begins
   bool set_mux = false, set_pointer = false;
@@ -51,8 +51,9 @@ struct Control {
   }
 };
 
-std::vector<Control> controls_of(std::span<const RowReceive> receives, const ExchangeItem& item) {
-  std::vector<Control> controls;
+std::vector<PortControl> controls_of(std::span<const RowReceive> receives,
+                                     const ExchangeItem& item) {
+  std::vector<PortControl> controls;
   controls.reserve(2 * receives.size());
   std::uint32_t mux = kMuxIdle, reached = 0;
   std::uint64_t free_from = 0;
@@ -83,11 +84,11 @@ std::vector<Control> controls_of(std::span<const RowReceive> receives, const Exc
 
 /// Puts controls that fall into items that leave behind these. What arrives takes as long as an
 /// item, and its mux and pointer count in the last of its cycles: that is not too late.
-void put_between_items(std::vector<Control>& controls, std::span<const RowSend> sends,
+void put_between_items(std::vector<PortControl>& controls, std::span<const RowSend> sends,
                        const ExchangeItem& item) {
   if (item.cycles() == 1) return;
   std::size_t kept = 0, next = 0;
-  for (Control control : controls) {
+  for (PortControl control : controls) {
     const auto end = [&] { return sends[next].cycle + item.cycles_of(sends[next].words); };
     while (next < sends.size() && end() <= control.cycle) ++next;
     if (next < sends.size() && sends[next].cycle < control.cycle) {
@@ -237,7 +238,7 @@ class Row {
 class RowBuilder {
  public:
   RowBuilder(const MachineConfig& machine, std::uint32_t zone, std::span<const RowSend> sends,
-             std::vector<Control> controls)
+             std::vector<PortControl> controls)
       : row_(machine, zone, 2 * (1 + sends.size() + 2 * controls.size())),
         item_(machine),
         max_send_(std::min(machine.exchange.max_send_words, max_send(machine.isa.encoding))),
@@ -355,10 +356,11 @@ class RowBuilder {
   ExchangeItem item_;
   std::uint64_t max_send_;
   std::span<const RowSend> sends_;
-  std::vector<Control> controls_;
+  std::vector<PortControl> controls_;
   std::size_t next_send_ = 0, next_control_ = 0;
-  static constexpr Control kNoControl{};
-  const Control *now_ = &kNoControl, *before_ = now_;  ///< since the last control, and until it
+  static constexpr PortControl kNoPortControl{};
+  const PortControl *now_ = &kNoPortControl,
+                    *before_ = now_;  ///< since the last control, and until it
   std::uint64_t idle_ = 0;
 };
 
@@ -368,7 +370,7 @@ std::vector<std::uint32_t> encode_row(const MachineConfig& machine, std::uint32_
                                       std::span<const RowSend> sends,
                                       std::span<const RowReceive> receives) {
   const ExchangeItem item(machine);
-  std::vector<Control> controls = controls_of(receives, item);
+  std::vector<PortControl> controls = controls_of(receives, item);
   put_between_items(controls, sends, item);
   return RowBuilder(machine, zone, sends, std::move(controls)).build();
 }

@@ -18,7 +18,7 @@ namespace superstep {
 namespace {
 
 /// How many pieces ahead memory is asked for, in three steps [chosen].
-constexpr std::size_t kPrefetched = 8;
+constexpr std::size_t kPiecesAhead = 8;
 
 struct RowEvents {
   std::vector<RowSend> sends;
@@ -95,12 +95,12 @@ std::vector<RowEvents> events_of(const Tasks& tasks, const Placement& placement,
   // Tasks that follow one another lie far from each other in memory.
   const std::vector<TaskPiece>& pieces = placement.pieces;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
-    if (i + 3 * kPrefetched < pieces.size()) {
-      __builtin_prefetch(&tasks.list[pieces[i + 3 * kPrefetched].task]);
-      const Task& soon = tasks.list[pieces[i + 2 * kPrefetched].task];
+    if (i + 3 * kPiecesAhead < pieces.size()) {
+      __builtin_prefetch(&tasks.list[pieces[i + 3 * kPiecesAhead].task]);
+      const Task& soon = tasks.list[pieces[i + 2 * kPiecesAhead].task];
       __builtin_prefetch(&tasks.arrivals[soon.first_arrival]);
       __builtin_prefetch(&tasks.sends[soon.first_send]);
-      const Task& next = tasks.list[pieces[i + kPrefetched].task];
+      const Task& next = tasks.list[pieces[i + kPiecesAhead].task];
       __builtin_prefetch(&tasks.ends[tasks.sends[next.first_send].first_end]);
     }
     const TaskPiece& piece = pieces[i];

@@ -20,9 +20,9 @@ constexpr std::int64_t kMostStraight = 32;
 /// The codelet as text. $m0 runs through the parts, $m2 through the sums, $m3 counts groups, $m5 is
 /// the pitch, $m7 leads back to the first part, $m6 is the place of the last pair. Reading two
 /// pairs of accumulators leaves zeros behind.
-class Writer {
+class AddPartsWriter {
  public:
-  explicit Writer(std::int64_t parts) : parts_(parts) {}
+  explicit AddPartsWriter(std::int64_t parts) : parts_(parts) {}
 
   std::string text() {
     line("{ ld32 $m3, $mvertex_base, $mzero, 0 ; setzi $a0, 8 }");
@@ -90,7 +90,7 @@ class Writer {
 
 Codelet add_parts(std::int64_t parts) {
   SUPERSTEP_CHECK(parts >= 1 && parts <= 4096, "repeats have 12 bits");
-  return assembled("add_parts", Writer(parts).text());
+  return assembled("add_parts", AddPartsWriter(parts).text());
 }
 
 Codelet AddParts::code(const MachineConfig&) const { return add_parts(parts); }

@@ -30,9 +30,9 @@ struct Slot {
 /// The codelet as text. A phase takes its operands from registers that were loaded two phases ago;
 /// sums are stored two rows and one phase after they were loaded, 19 pairs further down, so that in
 /// region 1 the two accesses fall on different elements of an interleaved pair.
-class Writer {
+class AmpProductWriter {
  public:
-  Writer(const AmpProduct& product, bool padded)
+  AmpProductWriter(const AmpProduct& product, bool padded)
       : product_(product), padded_(padded), phases_(product.operands == DType::kF32 ? 8 : 4) {}
 
   /// Whether the body of the loop begins at a multiple of 8, as it must.
@@ -319,7 +319,7 @@ std::int64_t amp_max_pitch(const AmpProduct& product) {
 Codelet amp_product(const AmpProduct& product) {
   SUPERSTEP_CHECK(product.operands == DType::kF32 || product.operands == DType::kF16,
                   "AMP products of floats");
-  Writer writer(product, false), padded(product, true);
+  AmpProductWriter writer(product, false), padded(product, true);
   const std::string text = writer.text(), padded_text = padded.text();
   return assembled("amp_product", writer.is_aligned() ? text : padded_text);
 }

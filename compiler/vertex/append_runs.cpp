@@ -47,9 +47,9 @@ struct Rows {
   std::uint32_t from, stride, row_stride;
 };
 
-class Division {
+class RunsDivision {
  public:
-  Division(std::uint32_t workers, std::uint32_t element_bytes)
+  RunsDivision(std::uint32_t workers, std::uint32_t element_bytes)
       : workers_(workers), bytes_(element_bytes) {}
 
   WorkerStates operator()(std::span<const std::uint32_t> state, std::uint32_t address) const {
@@ -127,7 +127,7 @@ Codelet append_runs(const MachineConfig& machine, std::uint32_t element_bytes) {
   WorkerCode code(machine);
   emit(code, element_bytes);
   Codelet codelet = code.finish("append_runs");
-  codelet.divide = Division(machine.tile.workers, element_bytes);
+  codelet.divide = RunsDivision(machine.tile.workers, element_bytes);
   return codelet;
 }
 

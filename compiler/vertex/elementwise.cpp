@@ -10,8 +10,6 @@
 namespace superstep::vertex {
 namespace {
 
-std::uint32_t bytes_of(DType dtype) { return static_cast<std::uint32_t>(size_of(dtype)); }
-
 std::vector<DType> input_dtypes(const Expression& expression, std::size_t inputs) {
   std::vector<DType> dtypes(inputs, DType::kF32);
   for (const Expression::Step& step : expression.steps()) {

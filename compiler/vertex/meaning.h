@@ -9,6 +9,9 @@
 
 namespace superstep::vertex {
 
+/// Bytes of an element.
+inline std::uint32_t bytes_of(DType dtype) { return static_cast<std::uint32_t>(size_of(dtype)); }
+
 /// Buffers of one tile, for interpreters of vertices.
 class BufferMemory {
  public:

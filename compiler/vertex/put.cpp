@@ -13,8 +13,6 @@
 namespace superstep::vertex {
 namespace {
 
-std::uint32_t bytes_of(DType dtype) { return static_cast<std::uint32_t>(size_of(dtype)); }
-
 /// Elements that are combined at a time: whole words of each table.
 std::uint32_t lanes_of(const std::vector<DType>& dtypes) {
   std::uint32_t lanes = 1;

@@ -11,7 +11,7 @@ namespace superstep {
 namespace {
 
 /// Fewer tiles are not worth another thread.
-constexpr std::size_t kTilesARange = 64;
+constexpr std::size_t kPhasesAThread = 64;
 
 }  // namespace
 
@@ -74,7 +74,7 @@ void SuperstepAccounts::note_tile(std::size_t entry, Cycles opening, bool is_vis
 SuperstepAccounts::Sums SuperstepAccounts::note_tiles(Cycles opening, bool is_visit) {
   Sums all;
   std::mutex adding;
-  arena_.each_of_parts(phases_.size(), kTilesARange, [&](std::size_t first, std::size_t end) {
+  arena_.each_of_parts(phases_.size(), kPhasesAThread, [&](std::size_t first, std::size_t end) {
     Sums sums;
     for (std::size_t i = first; i != end; ++i) note_tile(i, opening, is_visit, sums);
     const std::scoped_lock lock(adding);

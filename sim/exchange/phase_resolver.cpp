@@ -81,7 +81,7 @@ void add_copies(UnresolvedPhase& phase, std::uint32_t port, std::uint64_t begin)
 }
 
 /// Puts together what is known of the ports; the earliest fault.
-std::optional<FabricFault> gather(UnresolvedPhase& phase, ResolvedPhase& resolved) {
+std::optional<FabricFault> gather_ports(UnresolvedPhase& phase, ResolvedPhase& resolved) {
   std::optional<FabricFault> fault;
   resolved.copies.clear();
   resolved.copies_end.clear();
@@ -121,7 +121,7 @@ std::optional<FabricFault> PhaseResolver::resolve(std::span<const FabricPort> po
     resolved.ports[p] = result_of(phase, p, begin);
   });
   if (has_links(phase.machine)) check_links(phase);
-  return gather(phase, resolved);
+  return gather_ports(phase, resolved);
 }
 
 }  // namespace superstep

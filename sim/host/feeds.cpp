@@ -19,7 +19,7 @@ TensorType type_of_one(TensorType stacked) {
   return stacked;
 }
 
-TensorType stacked(TensorType type, std::int64_t visits) {
+TensorType with_visits(TensorType type, std::int64_t visits) {
   type.shape.insert(type.shape.begin(), visits);
   return type;
 }
@@ -100,7 +100,7 @@ FeedTable::FeedTable(Simulation& simulation, const FeedTensors& infeeds)
     });
   }
   for (const auto& [position, queue] : feed_queues(image, Stream::Kind::kOutfeed)) {
-    HostTensor& all = out_[position] = HostTensor(stacked(queue.type, 0));
+    HostTensor& all = out_[position] = HostTensor(with_visits(queue.type, 0));
     simulation.connect_outfeed(position, [&all](std::span<const std::byte> value) {
       all.data.insert(all.data.end(), value.begin(), value.end());
       ++all.type.shape[0];

@@ -17,7 +17,7 @@ using Ranges = std::vector<std::pair<std::size_t, std::size_t>>;
 
 /// What `loop` gives its body, in order.
 template <class Loop>
-Ranges ranges_of(int threads, const Loop& loop) {
+Ranges ranges_given(int threads, const Loop& loop) {
   Ranges ranges;
   std::mutex adding;
   tbb::task_arena(threads).execute([&] {
@@ -35,7 +35,7 @@ TEST(EachRange, RangesMakeUpTheWholeAndAreNoLongerThanAsked) {
     for (const std::size_t count : {0U, 1U, 2U, 7U, 8U, 9U, 64U, 1472U}) {
       for (const std::size_t grain : {1U, 5U, 8U, 100U}) {
         const Ranges ranges =
-            ranges_of(threads, [&](const auto& body) { each_range(count, grain, body); });
+            ranges_given(threads, [&](const auto& body) { each_range(count, grain, body); });
         std::size_t end = 0;
         for (const auto& [first, last] : ranges) {
           EXPECT_EQ(first, end);
@@ -50,10 +50,10 @@ TEST(EachRange, RangesMakeUpTheWholeAndAreNoLongerThanAsked) {
 }
 
 TEST(EachPart, IsOneRangeAThread) {
-  EXPECT_EQ(ranges_of(4, [](const auto& body) { each_part(10, 1, body); }),
+  EXPECT_EQ(ranges_given(4, [](const auto& body) { each_part(10, 1, body); }),
             (Ranges{{0, 2}, {2, 5}, {5, 7}, {7, 10}}));
   // Fewer than are worth another thread.
-  EXPECT_EQ(ranges_of(4, [](const auto& body) { each_part(10, 10, body); }), (Ranges{{0, 10}}));
+  EXPECT_EQ(ranges_given(4, [](const auto& body) { each_part(10, 10, body); }), (Ranges{{0, 10}}));
 }
 
 TEST(EachIndex, WhatWasDoneIsSeenBehindTheLoop) {

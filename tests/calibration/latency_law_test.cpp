@@ -68,7 +68,7 @@ struct Residuals {
   }
 };
 
-class LatencyLaw : public testing::Test {
+class LatencyLaw : public ::testing::Test {
  protected:
   LatencyLaw() {
     for (std::uint32_t t = 0; t < machine_.tiles(); ++t) {

@@ -17,7 +17,7 @@
 namespace superstep {
 namespace {
 
-class MachineFile : public testing::Test {
+class MachineFile : public ::testing::Test {
  protected:
   std::string write(const std::string& text) {
     const auto path = scratch_folder() / ("machine_" + std::to_string(++count_) + ".toml");

@@ -18,7 +18,7 @@ constexpr std::uint32_t kSource = 0x80000;  // region 1
 constexpr std::uint32_t kTarget = 0x90000;
 constexpr std::uint32_t kPc = 0x40;  // of sends, below all memory: no code is fetched
 
-class FabricTest : public testing::Test {
+class FabricTest : public ::testing::Test {
  protected:
   FabricTest() {
     machine_.grid = {1, 1, 4};

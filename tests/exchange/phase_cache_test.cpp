@@ -10,7 +10,7 @@ namespace superstep {
 namespace {
 
 /// Keeps phases of one port that sends ten times; they differ in where the last send reads.
-class PhaseCacheTest : public testing::Test {
+class PhaseCacheTest : public ::testing::Test {
  protected:
   [[nodiscard]] bool has(PhaseCache& cache, std::uint32_t last, std::uint64_t begin = 0) {
     return cache.find(ports(last, begin)) != nullptr;

@@ -13,11 +13,11 @@
 namespace superstep {
 namespace {
 
-constexpr std::uint32_t kPc = 0x4c000;
+constexpr std::uint32_t kRowBegin = 0x4c000;
 
-class PortRowTest : public testing::Test {
+class PortRowTest : public ::testing::Test {
  protected:
-  PortRow row_of(const std::string& assembly, std::uint32_t pc = kPc) {
+  PortRow row_of(const std::string& assembly, std::uint32_t pc = kRowBegin) {
     words_ = assemble(assembly, "test.S").words_at(pc);
     return {1, Encoding::kMk2, ExchangeItem(gc200()), pc, std::as_bytes(std::span(words_))};
   }
@@ -31,7 +31,7 @@ TEST_F(PortRowTest, TellsWhatItsInstructionsTellOneByOne) {
   const PortRow row = row_of(assembly);
   test::RowDecoder decoder(700);
   const std::vector<PortEvent> expected = decoder.run(words_);
-  EXPECT_EQ(row.end(), kPc + words_.size() * 4);
+  EXPECT_EQ(row.end(), kRowBegin + words_.size() * 4);
   EXPECT_EQ(row.cycles(), decoder.cycle() - 700);
   EXPECT_EQ(row.send_control(), 0U);
   std::vector<PortEvent> events;
@@ -39,7 +39,7 @@ TEST_F(PortRowTest, TellsWhatItsInstructionsTellOneByOne) {
   ASSERT_EQ(events.size(), expected.size());
   for (std::size_t e = 0; e < events.size(); ++e) {
     SCOPED_TRACE(e);
-    EXPECT_GE(events[e].pc, kPc);
+    EXPECT_GE(events[e].pc, kRowBegin);
     events[e].pc = 0;
     EXPECT_EQ(events[e], expected[e]);
   }
@@ -54,7 +54,7 @@ TEST_F(PortRowTest, LeavesTheAddressAfterItsLastWordSent) {
 }
 
 TEST_F(PortRowTest, EndsBeforeWhatItsWordsAloneDoNotTell) {
-  const auto words = [&](const std::string& assembly, std::uint32_t pc = kPc) {
+  const auto words = [&](const std::string& assembly, std::uint32_t pc = kRowBegin) {
     return (row_of(assembly, pc).end() - pc) / 4;
   };
   EXPECT_EQ(words("delay 1\n delay 2\n sync 2\n delay 3\n"), 2U);
@@ -62,7 +62,7 @@ TEST_F(PortRowTest, EndsBeforeWhatItsWordsAloneDoNotTell) {
   EXPECT_EQ(words("delay 1\n sendpic 1, 0, 5\n"), 1U) << "after a send of another row";
   EXPECT_EQ(words("send 1, 0x14000, 0\n sendpic 1, 0, 5\n"), 1U) << "nothing was sent";
   EXPECT_EQ(words("delay 1\n send 1, 0x14000, 7\n"), 1U) << "a trap";
-  EXPECT_EQ(words("sendpicp 3, 0x14000, 3, 0\n .word 0\n", kPc + 4), 0U) << "a trap";
+  EXPECT_EQ(words("sendpicp 3, 0x14000, 3, 0\n .word 0\n", kRowBegin + 4), 0U) << "a trap";
   EXPECT_EQ(words("delay 1\n delay 2\n sendpicp 3, 0x14000, 3, 0\n"), 2U) << "its end is missing";
   EXPECT_EQ(words("sync 2\n"), 0U);
 }

@@ -21,8 +21,8 @@ namespace {
 using test::all_tiles;
 using test::small64;
 
-constexpr std::uint32_t kOut = 0x50000;  // sends and receives in different elements
-constexpr std::uint32_t kIn = 0x60000;
+constexpr std::uint32_t kSourceAddress = 0x50000;  // sends and receives in different elements
+constexpr std::uint32_t kDestinationAddress = 0x60000;
 
 /// `count` unicasts between tiles at random, of words from `least` to `most`.
 std::vector<Transfer> random_phase(const MachineConfig& machine, std::mt19937& random,
@@ -33,8 +33,9 @@ std::vector<Transfer> random_phase(const MachineConfig& machine, std::mt19937& r
     const auto from = static_cast<std::uint32_t>(random() % machine.tiles());
     const auto to = static_cast<std::uint32_t>(random() % machine.tiles());
     const auto words = static_cast<std::uint32_t>(least + random() % (most - least + 1));
-    transfers.push_back(
-        {{TileId{from}, kOut + sent[from] * 4}, {{TileId{to}, kIn + received[to] * 4}}, words});
+    transfers.push_back({{TileId{from}, kSourceAddress + sent[from] * 4},
+                         {{TileId{to}, kDestinationAddress + received[to] * 4}},
+                         words});
     sent[from] += words + 1;
     received[to] += words + 1;
   }
@@ -93,12 +94,15 @@ TEST(EdgeColouring, SharesNoPortAndTakesFewerThanTwiceTheDegree) {
 std::vector<Transfer> two_grids(const MachineConfig& machine) {
   std::vector<Transfer> transfers;
   for (std::uint32_t tile = 0; tile < machine.tiles(); ++tile) {
-    Transfer row{{TileId{tile}, kOut}, {}, 100, 1}, column{{TileId{tile}, kOut}, {}, 100, 2};
+    Transfer row{{TileId{tile}, kSourceAddress}, {}, 100, 1},
+        column{{TileId{tile}, kSourceAddress}, {}, 100, 2};
     for (std::uint32_t k = 0; k < 32; ++k) {
-      row.destinations.push_back({TileId{tile / 32 * 32 + k}, kIn + tile % 32 * 400});
+      row.destinations.push_back(
+          {TileId{tile / 32 * 32 + k}, kDestinationAddress + tile % 32 * 400});
     }
     for (std::uint32_t k = 0; k < 46; ++k) {
-      column.destinations.push_back({TileId{k * 32 + tile % 32}, kIn + (32 + tile / 32) * 400});
+      column.destinations.push_back(
+          {TileId{k * 32 + tile % 32}, kDestinationAddress + (32 + tile / 32) * 400});
     }
     transfers.push_back(std::move(row));
     transfers.push_back(std::move(column));
@@ -117,7 +121,7 @@ TEST(Collectives, AreJoinedWhereASenderWouldTakeLongerThanEveryReceiver) {
   const MachineConfig machine = small64();
   std::vector<Transfer> transfers;
   for (std::uint32_t t = 1; t < machine.tiles(); ++t) {
-    transfers.push_back({{TileId{0}, kOut}, {{TileId{t}, kIn}}, 100, t});
+    transfers.push_back({{TileId{0}, kSourceAddress}, {{TileId{t}, kDestinationAddress}}, 100, t});
   }
   const ExchangePhase phase = schedule_exchange(machine, transfers, all_tiles(machine));
   EXPECT_EQ(phase.bound_cycles, 100U);
@@ -136,7 +140,7 @@ TEST(PlacementCache, PlacesWhatDiffersInAddressesOnce) {
   moved.front().words += 1;
   EXPECT_NE(cache.place(tasks_of(machine, moved)), placement);
   moved = transfers;  // now into the elements that are read
-  for (Transfer& transfer : moved) transfer.destinations.front().address = kOut + 0x3000;
+  for (Transfer& transfer : moved) transfer.destinations.front().address = kSourceAddress + 0x3000;
   EXPECT_NE(cache.place(tasks_of(machine, moved)), placement);
 }
 

@@ -171,7 +171,7 @@ void expect_random_rows(Encoding encoding, std::uint32_t memory_end, std::uint32
     }
     SCOPED_TRACE(trial);
     expect_exact(sends, receives, std::max(cycle, arrival) + 2, encoding);
-    if (testing::Test::HasFailure()) return;
+    if (::testing::Test::HasFailure()) return;
   }
 }
 

@@ -98,7 +98,7 @@ std::size_t most_code_bytes(const ExchangePhase& phase) {
 }
 
 void report(const char* pattern, const ExchangePhase& phase) {
-  testing::Test::RecordProperty("ratio", std::to_string(ratio(phase)));
+  ::testing::Test::RecordProperty("ratio", std::to_string(ratio(phase)));
   printf("%-28s bound %6lu words  length %6lu  ratio %.3f  code %zu B\n", pattern,
          static_cast<unsigned long>(phase.bound_cycles),
          static_cast<unsigned long>(phase.length.value()), ratio(phase), most_code_bytes(phase));

@@ -61,7 +61,7 @@ TEST(ImageFile, KeepsWhatTheProgramCallsItsArgumentsAndResults) {
   EXPECT_EQ(labels, (std::vector<std::string>{"", "w", "x", "b", "result"}));
 }
 
-class StoredImage : public testing::Test {
+class StoredImage : public ::testing::Test {
  protected:
   /// What is said of the file; empty when it is taken.
   [[nodiscard]] std::string refusal(const std::vector<std::string>& overrides = {}) const {

@@ -16,7 +16,7 @@ HostTensor floats(const std::vector<double>& values) {
   return tensor;
 }
 
-HostTensor integer(std::int64_t value) {
+HostTensor scalar_of(std::int64_t value) {
   HostTensor tensor(TensorType{DType::kI32, {}});
   write_int(tensor, 0, value);
   return tensor;
@@ -65,7 +65,7 @@ TEST(Tuples, AndTokensAreTheirElementsInFunctionsCallsAndLoops) {
   ASSERT_EQ(module.main.arguments().size(), 3U);
   EXPECT_EQ(module.argument_alias[0], 1U);
   const std::vector<HostTensor> results =
-      evaluate(module.main, std::vector{floats({1, 5}), floats({0, 0}), integer(1)});
+      evaluate(module.main, std::vector{floats({1, 5}), floats({0, 0}), scalar_of(1)});
   ASSERT_EQ(results.size(), 2U);
   EXPECT_EQ(read_int(results[0], 0), 3);
   EXPECT_EQ(read_float(results[1], 0), 4);

@@ -42,9 +42,9 @@ double by_type(DType dtype, double magnitude) {
   return relative_from_one(relative)(dtype, magnitude);
 }
 
-class RandomNumbers : public testing::TestWithParam<std::string> {};
-class LinearAlgebra : public testing::TestWithParam<std::string> {};
-class JaxPrograms : public testing::TestWithParam<std::string> {};
+class RandomNumbers : public ::testing::TestWithParam<std::string> {};
+class LinearAlgebra : public ::testing::TestWithParam<std::string> {};
+class JaxPrograms : public ::testing::TestWithParam<std::string> {};
 
 TEST_P(RandomNumbers, AreThoseOfJax) {
   // Normal numbers go through a logarithm.
@@ -71,11 +71,12 @@ std::string file_name(const testing::TestParamInfo<std::string>& info) {
   return std::filesystem::path(info.param).filename();
 }
 
-INSTANTIATE_TEST_SUITE_P(Models, RandomNumbers, testing::ValuesIn(modules({"random"})), file_name);
+INSTANTIATE_TEST_SUITE_P(Models, RandomNumbers, ::testing::ValuesIn(modules({"random"})),
+                         file_name);
 INSTANTIATE_TEST_SUITE_P(Models, LinearAlgebra,
-                         testing::ValuesIn(modules({"linear_algebra", "matrices"})), file_name);
+                         ::testing::ValuesIn(modules({"linear_algebra", "matrices"})), file_name);
 INSTANTIATE_TEST_SUITE_P(Models, JaxPrograms,
-                         testing::ValuesIn(modules({"control", "fourier", "indexing"})),
+                         ::testing::ValuesIn(modules({"control", "fourier", "indexing"})),
                          [](const testing::TestParamInfo<std::string>& info) {
                            std::string name = info.param;
                            std::ranges::replace(name, '/', '_');

@@ -12,6 +12,14 @@
 
 namespace superstep {
 
+/// The programs that come with Superstep.
+inline const std::filesystem::path kModels = std::filesystem::path(SUPERSTEP_SOURCE_DIR) / "models";
+
+/// The tensors of one of their files.
+[[nodiscard]] inline TensorFile tensors(const std::string& file) {
+  return read_tensors(kModels / file);
+}
+
 /// A module of StableHLO, for a machine.
 [[nodiscard]] ProgramImage compile_file(const std::filesystem::path& module,
                                         const MachineConfig& machine);

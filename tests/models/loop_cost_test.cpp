@@ -91,7 +91,7 @@ double a_trip(const std::function<double(int)>& cycles_of_trips) {
 void expect_overhead(const std::function<double(int)>& cycles_of_trips, double most) {
   static const double of_body = straight(4) - straight(3);
   const double overhead = a_trip(cycles_of_trips) - of_body;
-  testing::Test::RecordProperty("cycles", std::to_string(overhead));
+  ::testing::Test::RecordProperty("cycles", std::to_string(overhead));
   EXPECT_LE(overhead, most);
 }
 

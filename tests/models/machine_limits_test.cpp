@@ -11,8 +11,6 @@
 namespace superstep {
 namespace {
 
-const std::filesystem::path kModels = std::filesystem::path(SUPERSTEP_SOURCE_DIR) / "models";
-
 /// What JAX got from the same inputs, within a tolerance relative to the largest element.
 void expect_as_jax(const std::vector<std::string>& settings, const std::string& program,
                    const std::string& input, const std::string& expected, std::uint32_t calls) {

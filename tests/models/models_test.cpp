@@ -6,10 +6,6 @@
 namespace superstep {
 namespace {
 
-const std::filesystem::path kModels = std::filesystem::path(SUPERSTEP_SOURCE_DIR) / "models";
-
-TensorFile tensors(const std::string& file) { return read_tensors(kModels / file); }
-
 class Models : public ::testing::TestWithParam<std::string> {
  protected:
   static ProgramImage compiled(const std::string& module) {

@@ -7,8 +7,6 @@
 namespace superstep {
 namespace {
 
-const std::filesystem::path kModels = std::filesystem::path(SUPERSTEP_SOURCE_DIR) / "models";
-
 /// A model on a machine with that many workers a tile, with the check that no two workers of a
 /// round touch one word.
 RunResult run_with(std::uint32_t workers, const std::string& machine, const std::string& module,

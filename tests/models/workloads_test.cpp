@@ -7,10 +7,6 @@
 namespace superstep {
 namespace {
 
-const std::filesystem::path kModels = std::filesystem::path(SUPERSTEP_SOURCE_DIR) / "models";
-
-TensorFile tensors(const std::string& file) { return read_tensors(kModels / file); }
-
 /// Runs a module of models/ on tensors of its folder.
 RunResult run(const std::string& folder, const std::string& module, const std::string& machine,
               const std::string& input = "input.h5", std::uint32_t calls = 1) {

@@ -113,7 +113,7 @@ HostTensor solved(const HostTensor& a, const HostTensor& b, bool is_lower, bool 
 }
 
 /// Tests are of so many rows.
-class BackwardError : public testing::TestWithParam<std::size_t> {
+class BackwardError : public ::testing::TestWithParam<std::size_t> {
  protected:
   [[nodiscard]] static std::size_t rows() { return GetParam(); }
   [[nodiscard]] static std::int64_t size() { return static_cast<std::int64_t>(GetParam()); }
@@ -323,7 +323,7 @@ TEST_P(BackwardError, OfSchurForms) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ops, BackwardError, testing::Values(8, 16, 17, 24),
+INSTANTIATE_TEST_SUITE_P(Ops, BackwardError, ::testing::Values(8, 16, 17, 24),
                          [](const auto& info) { return std::to_string(info.param) + "Rows"; });
 
 }  // namespace

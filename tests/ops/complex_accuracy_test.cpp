@@ -24,8 +24,8 @@ HostTensor complex_numbers(const std::vector<std::complex<double>>& values) {
 }
 
 using Number = std::complex<double>;
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 
 bool is_alike(Number a, Number b) {
   const auto same = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
@@ -101,12 +101,13 @@ TEST(ComplexPower, OfZeroAndToZero) {
 // As JAX and NumPy have it.
 TEST(ComplexPower, OfZeroIsZeroForPositiveRealExponentsAlone) {
   for (const DType dtype : {DType::kC64, DType::kC128}) {
-    const std::vector<Number> exponents = {{-1, 0},   {0, 1},    {0, -1},    {2, 5},
-                                           {-0.5, 2}, {kNaN, 0}, {-kInf, 0}, {2, kNaN}};
+    const std::vector<Number> exponents = {{-1, 0},         {0, 1},          {0, -1},
+                                           {2, 5},          {-0.5, 2},       {kNotANumber, 0},
+                                           {-kInfinite, 0}, {2, kNotANumber}};
     const std::vector<Number> bases(exponents.size(), 0);
     expect_alike(kPowerOp, dtype, {bases, exponents},
-                 std::vector<Number>(exponents.size(), {kNaN, kNaN}));
-    expect_alike(kPowerOp, dtype, {{0, 0, 0}, {2, 0.5, kInf}}, {0, 0, 0});
+                 std::vector<Number>(exponents.size(), {kNotANumber, kNotANumber}));
+    expect_alike(kPowerOp, dtype, {{0, 0, 0}, {2, 0.5, kInfinite}}, {0, 0, 0});
   }
 }
 
@@ -117,81 +118,89 @@ TEST(ComplexQuotient, ByZeroAndInfinityIsWhatCHas) {
                  {{{2, -3},
                    {1, 0},
                    {1, 0},
-                   {kInf, kInf},
-                   {2, kInf},
+                   {kInfinite, kInfinite},
+                   {2, kInfinite},
                    {0, 1},
-                   {kInf, -2},
+                   {kInfinite, -2},
                    {2, 3},
-                   {kInf, 1},
-                   {kInf, kInf},
-                   {kNaN, 1},
+                   {kInfinite, 1},
+                   {kInfinite, kInfinite},
+                   {kNotANumber, 1},
                    {1, 2},
-                   {kInf, kNaN},
-                   {kNaN, 1}},
+                   {kInfinite, kNotANumber},
+                   {kNotANumber, 1}},
                   {{0, 0},
-                   {kInf, kInf},
-                   {-kInf, kInf},
+                   {kInfinite, kInfinite},
+                   {-kInfinite, kInfinite},
                    {2, 0},
                    {0, 0},
                    {-0.0, 0},
                    {1, 1},
-                   {-kInf, kNaN},
-                   {kInf, 2},
-                   {kInf, 2},
+                   {-kInfinite, kNotANumber},
+                   {kInfinite, 2},
+                   {kInfinite, 2},
                    {0, 0},
                    {-0.0, 0},
                    {1, 1},
                    {2, 3}}},
-                 {{kInf, -kInf},
+                 {{kInfinite, -kInfinite},
                   {0, -0.0},
                   {-0.0, -0.0},
-                  {kInf, kInf},
-                  {kInf, kInf},
-                  {kNaN, -kInf},
-                  {kInf, -kInf},
+                  {kInfinite, kInfinite},
+                  {kInfinite, kInfinite},
+                  {kNotANumber, -kInfinite},
+                  {kInfinite, -kInfinite},
                   {-0.0, -0.0},
-                  {kNaN, kNaN},
-                  {kNaN, kNaN},
-                  {kNaN, kInf},
-                  {-kInf, -kInf},
-                  {kInf, -kInf},
-                  {kNaN, kNaN}});
+                  {kNotANumber, kNotANumber},
+                  {kNotANumber, kNotANumber},
+                  {kNotANumber, kInfinite},
+                  {-kInfinite, -kInfinite},
+                  {kInfinite, -kInfinite},
+                  {kNotANumber, kNotANumber}});
     expect_alike(kRsqrtOp, dtype,
-                 {{{0, kInf}, {0, -kInf}, {kInf, kInf}, {kInf, -kInf}, {0, 0}, {kInf, 0}, {4, 0}}},
-                 {0, 0, 0, 0, {kInf, kNaN}, 0, 0.5});
-    expect_alike(kLogisticOp, dtype, {{{-kInf, 1}, {-kInf, 2.5}, {-kInf, 0}, {0, 0}}},
-                 {0, 0, 0, 0.5});
+                 {{{0, kInfinite},
+                   {0, -kInfinite},
+                   {kInfinite, kInfinite},
+                   {kInfinite, -kInfinite},
+                   {0, 0},
+                   {kInfinite, 0},
+                   {4, 0}}},
+                 {0, 0, 0, 0, {kInfinite, kNotANumber}, 0, 0.5});
+    expect_alike(kLogisticOp, dtype,
+                 {{{-kInfinite, 1}, {-kInfinite, 2.5}, {-kInfinite, 0}, {0, 0}}}, {0, 0, 0, 0.5});
   }
 }
 
 // Results of JAX 0.10.2 on a CPU.
 TEST(ComplexArcTangent, OfAPartThatIsNoNumberHasARightAngle) {
   constexpr double kRight = 1.57079637050628662;  // the f32 of pi / 2
-  const std::vector<Number> numbers = {{kNaN, kNaN}, {kNaN, 0},     {kNaN, -0.0}, {kNaN, -1},
-                                       {kNaN, kInf}, {kNaN, -kInf}, {0, kNaN},    {-0.0, kNaN},
-                                       {-2, kNaN},   {kInf, kNaN},  {-kInf, kNaN}};
+  const std::vector<Number> numbers = {
+      {kNotANumber, kNotANumber}, {kNotANumber, 0},         {kNotANumber, -0.0},
+      {kNotANumber, -1},          {kNotANumber, kInfinite}, {kNotANumber, -kInfinite},
+      {0, kNotANumber},           {-0.0, kNotANumber},      {-2, kNotANumber},
+      {kInfinite, kNotANumber},   {-kInfinite, kNotANumber}};
   expect_alike(kAtanhOp, DType::kC64, {numbers},
-               {{kNaN, -kRight},
-                {kNaN, kRight},
-                {kNaN, kRight},
-                {kNaN, -kRight},
+               {{kNotANumber, -kRight},
+                {kNotANumber, kRight},
+                {kNotANumber, kRight},
+                {kNotANumber, -kRight},
                 {-0.0, kRight},
                 {-0.0, -kRight},
-                {kNaN, -kRight},
-                {kNaN, -kRight},
-                {kNaN, -kRight},
+                {kNotANumber, -kRight},
+                {kNotANumber, -kRight},
+                {kNotANumber, -kRight},
                 {0, -kRight},
                 {-0.0, -kRight}});
   expect_alike(kAtanOp, DType::kC64, {numbers},
-               {{-kRight, kNaN},
-                {-kRight, kNaN},
-                {-kRight, kNaN},
-                {-kRight, kNaN},
+               {{-kRight, kNotANumber},
+                {-kRight, kNotANumber},
+                {-kRight, kNotANumber},
+                {-kRight, kNotANumber},
                 {-kRight, 0},
                 {-kRight, -0.0},
-                {kRight, kNaN},
-                {kRight, kNaN},
-                {-kRight, kNaN},
+                {kRight, kNotANumber},
+                {kRight, kNotANumber},
+                {-kRight, kNotANumber},
                 {kRight, 0},
                 {-kRight, 0}});
 }

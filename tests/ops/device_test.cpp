@@ -8,7 +8,8 @@ namespace {
 
 using Indices = std::vector<std::int64_t>;
 
-OpCase collective(const std::string& name, Attributes attributes, std::vector<Graph> regions = {}) {
+OpCase collective_of(const std::string& name, Attributes attributes,
+                     std::vector<Graph> regions = {}) {
   const HostTensor x = vector_of(DType::kF32, {1, 2});
   return {"stablehlo." + name, "", {x}, std::move(attributes), {x}, 0, std::move(regions)};
 }
@@ -16,10 +17,10 @@ OpCase collective(const std::string& name, Attributes attributes, std::vector<Gr
 TEST(Collectives, OfMoreThanOneDeviceAreRefusedAtTheirPlace) {
   const Graph add = binary_reducer("stablehlo.add", DType::kF32);
   for (const OpCase& use :
-       {collective("all_reduce", {{"replica_groups", Indices{0, 1}}}, {add}),
-        collective("all_gather", {{"replica_groups", Indices{1}}, {"all_gather_dim", 0L}}),
-        collective("collective_broadcast", {{"replica_groups", Indices{2, 1, 0}}}),
-        collective("collective_permute", {{"source_target_pairs", Indices{0, 1, 1, 0}}})}) {
+       {collective_of("all_reduce", {{"replica_groups", Indices{0, 1}}}, {add}),
+        collective_of("all_gather", {{"replica_groups", Indices{1}}, {"all_gather_dim", 0L}}),
+        collective_of("collective_broadcast", {{"replica_groups", Indices{2, 1, 0}}}),
+        collective_of("collective_permute", {{"source_target_pairs", Indices{0, 1, 1, 0}}})}) {
     try {
       static_cast<void>(graph_of(use));
       FAIL() << use.op;
@@ -32,9 +33,9 @@ TEST(Collectives, OfMoreThanOneDeviceAreRefusedAtTheirPlace) {
 TEST(Collectives, FillGroupsUpAndMayHaveNone) {
   const Graph add = binary_reducer("stablehlo.add", DType::kF32);
   static_cast<void>(
-      graph_of(collective("all_reduce", {{"replica_groups", Indices{0, -1}}}, {add})));
-  static_cast<void>(graph_of(collective("all_reduce", {{"replica_groups", Indices{}}}, {add})));
-  EXPECT_THROW(static_cast<void>(graph_of(collective("all_reduce", {}, {add}))), MalformedInput);
+      graph_of(collective_of("all_reduce", {{"replica_groups", Indices{0, -1}}}, {add})));
+  static_cast<void>(graph_of(collective_of("all_reduce", {{"replica_groups", Indices{}}}, {add})));
+  EXPECT_THROW(static_cast<void>(graph_of(collective_of("all_reduce", {}, {add}))), MalformedInput);
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ double distance(const HostTensor& found, const Transform& transform, const HostT
   return std::sqrt(difference / size);
 }
 
-class Fourier : public testing::TestWithParam<const char*> {};
+class Fourier : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(Fourier, IsTheSumForEveryLength) {
   // One product up to 64, and for primes up to 256; factors of both sorts; convolutions.
@@ -106,7 +106,7 @@ TEST_P(Fourier, IsTheSumOnMachines) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ops, Fourier, testing::Values("FFT", "IFFT", "RFFT", "IRFFT"),
+INSTANTIATE_TEST_SUITE_P(Ops, Fourier, ::testing::Values("FFT", "IFFT", "RFFT", "IRFFT"),
                          [](const auto& info) { return std::string(info.param); });
 
 TEST(FourierOfHalf, DoesNotReadImaginaryPartsOfTheEnds) {

@@ -90,7 +90,7 @@ struct Matrices {
   [[nodiscard]] TensorType type(std::int64_t m, std::int64_t n) const { return {dtype, {2, m, n}}; }
 };
 
-class Library : public testing::TestWithParam<Matrices> {};
+class Library : public ::testing::TestWithParam<Matrices> {};
 
 TEST_P(Library, QrIsAProductOfReflectors) {
   const Matrices& matrices = GetParam();
@@ -467,13 +467,13 @@ TEST_P(Library, SingularVectorsDiagonalize) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ops, Library,
-                         testing::Values(Matrices{kF32, 1, 1}, Matrices{kF32, 2, 2},
-                                         Matrices{kF32, 7, 4}, Matrices{kF32, 3, 8},
-                                         Matrices{kF32, 7, 7}, Matrices{kF32, 16, 16},
-                                         Matrices{kC64, 4, 4}, Matrices{kC64, 5, 3},
-                                         Matrices{kC64, 2, 5}, Matrices{kC64, 9, 9},
-                                         Matrices{kF64, 4, 4}, Matrices{kF64, 5, 3},
-                                         Matrices{kC128, 4, 4}, Matrices{kC128, 3, 4}),
+                         ::testing::Values(Matrices{kF32, 1, 1}, Matrices{kF32, 2, 2},
+                                           Matrices{kF32, 7, 4}, Matrices{kF32, 3, 8},
+                                           Matrices{kF32, 7, 7}, Matrices{kF32, 16, 16},
+                                           Matrices{kC64, 4, 4}, Matrices{kC64, 5, 3},
+                                           Matrices{kC64, 2, 5}, Matrices{kC64, 9, 9},
+                                           Matrices{kF64, 4, 4}, Matrices{kF64, 5, 3},
+                                           Matrices{kC128, 4, 4}, Matrices{kC128, 3, 4}),
                          [](const auto& info) {
                            return std::string(info.param.is_real() ? "f" : "c") +
                                   (info.param.dtype == kF32    ? "32_"

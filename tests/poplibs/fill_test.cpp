@@ -117,7 +117,7 @@ class FillVertex {
   LinkedCode code_;
 };
 
-class PopLibsFill : public testing::Test {
+class PopLibsFill : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!poplibs_checkout()) GTEST_SKIP() << kNoPoplibs;

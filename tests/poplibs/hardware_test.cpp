@@ -15,7 +15,7 @@ namespace {
 constexpr const char* kAround =
     "machine: what the program around a vertex takes is not in its call, and not modelled";
 
-class PopLibsHardware : public testing::Test {
+class PopLibsHardware : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!poplibs_checkout()) GTEST_SKIP() << kNoPoplibs;

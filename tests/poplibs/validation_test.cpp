@@ -32,7 +32,7 @@ std::string whole_page() {
   return validation_page(all_results()) + hardware_text(run_hardware_kernels(checkout_codelets()));
 }
 
-class PopLibsValidation : public testing::Test {
+class PopLibsValidation : public ::testing::Test {
  protected:
   void SetUp() override {
     if (!poplibs_checkout()) GTEST_SKIP() << kNoPoplibs;

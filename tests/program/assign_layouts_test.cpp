@@ -16,7 +16,7 @@ namespace superstep {
 namespace {
 
 /// The layouts that a module's values get on bow.
-class AssignLayouts : public testing::Test {
+class AssignLayouts : public ::testing::Test {
  protected:
   AssignedLayouts assign(const std::string& text) {
     module_ = import_stablehlo(text, "test.mlir");

@@ -85,7 +85,7 @@ std::string source_of(const std::string& name) {
   return read_text_file(std::filesystem::path(SUPERSTEP_SOURCE_DIR) / "models" / name);
 }
 
-class Lowering : public testing::TestWithParam<std::pair<int, int>> {
+class Lowering : public ::testing::TestWithParam<std::pair<int, int>> {
  protected:
   MachineConfig machine() const {
     return machine_of(static_cast<std::uint32_t>(GetParam().first),
@@ -274,7 +274,7 @@ TEST_P(Lowering, ReturnsArgumentsAndConstants) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Grids, Lowering,
-                         testing::Values(std::pair(1, 1), std::pair(4, 4), std::pair(23, 16)));
+                         ::testing::Values(std::pair(1, 1), std::pair(4, 4), std::pair(23, 16)));
 
 std::string reversal(const std::string& from, const std::string& to, const std::string& dims) {
   return "func.func @main(%a: tensor<" + from + ">) -> tensor<" + to +

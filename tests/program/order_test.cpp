@@ -13,7 +13,7 @@
 namespace superstep {
 namespace {
 
-class RandomOrders : public testing::TestWithParam<unsigned> {
+class RandomOrders : public ::testing::TestWithParam<unsigned> {
  protected:
   std::int64_t number(std::int64_t least, std::int64_t most) {
     return std::uniform_int_distribution<std::int64_t>(least, most)(random_);
@@ -159,7 +159,7 @@ TEST_P(RandomOrders, AnOrderOfNeighboursIsRowMajor) {
   EXPECT_TRUE(blocked_order(shape_, axes).empty());
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomOrders, testing::Range(0U, 8U));
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomOrders, ::testing::Range(0U, 8U));
 
 }  // namespace
 }  // namespace superstep

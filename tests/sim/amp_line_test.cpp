@@ -41,8 +41,8 @@ enum State : std::uint32_t {
   kStrides = 3,
   kTurns,
   kFpControl = 6,
-  kData = 8,  ///< 14 words of $a, then 32 of accumulators
-  kEnd = kData + 14 + 32,
+  kProductData = 8,  ///< 14 words of $a, then 32 of accumulators
+  kEnd = kProductData + 14 + 32,
 };
 
 struct Product {
@@ -133,7 +133,7 @@ class Generator {
     product_.state[kTurns] = one_in(10) ? 0 : one_in(10) ? 40 : below(8);
     // To other than the nearest f16, and with NaN where an f16 overflows.
     if (one_in(8)) product_.state[kFpControl] = one_in(2) ? isa::kFpCtlEsr : isa::kFpCtlNanoo;
-    for (std::uint32_t i = kData; i < kEnd; ++i) product_.state.at(i) = value();
+    for (std::uint32_t i = kProductData; i < kEnd; ++i) product_.state.at(i) = value();
   }
   /// An f32 or two f16, not all of which are finite.
   std::uint32_t value() {
@@ -173,11 +173,11 @@ class Generator {
     load(6, kTurns);
     put("tapack $d, $a, $b, $c", {4, 0, 1, 2});
     for (std::uint32_t pair = 0; pair < 16; ++pair) {
-      put("ld64 $d, $b, $o, i", {0, isa::kVertexBase, isa::kZero, (kData + 14) / 2 + pair});
+      put("ld64 $d, $b, $o, i", {0, isa::kVertexBase, isa::kZero, (kProductData + 14) / 2 + pair});
       put("f32v2gina $d, $a, i", {2, 0, pair % 4});
     }
     for (std::uint32_t pair = 0; pair < 7; ++pair) {
-      put("ld64 $d, $b, $o, i", {2 * pair, isa::kVertexBase, isa::kZero, kData / 2 + pair});
+      put("ld64 $d, $b, $o, i", {2 * pair, isa::kVertexBase, isa::kZero, kProductData / 2 + pair});
     }
     if (product_.state[kFpControl] != 0) {
       put("ld64 $d, $b, $o, i", {12, isa::kVertexBase, isa::kZero, kFpControl / 2});

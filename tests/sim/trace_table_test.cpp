@@ -13,7 +13,7 @@ constexpr std::string_view kColours[] = {"red", "blue"};
 struct Counts {
   Cycles waited;
 };
-struct Stop : Counts {
+struct StopRow : Counts {
   TileId tile{};
   std::optional<std::uint32_t> step = {};
   Colour colour = Colour::kRed;
@@ -22,35 +22,37 @@ struct Stop : Counts {
   std::uint64_t retries = 7;
 };
 
-constexpr auto kStops = fixed_table<Stop>(
+constexpr auto kStops = fixed_table<StopRow>(
     "/stop", "stop", TraceLevel::kSummary,
     Column{"stop", RowNumber<std::uint32_t>{}, "1", "Number of the stop."},
-    Column{"waited", &Stop::waited, "cycle", "How long."},
-    Column{"tile", &Stop::tile, "1", "Which tile."}, Column{"step", &Stop::step, "1", "Or -1."},
-    Column{"colour", &Stop::colour, "1", "0 red, 1 blue.", kColours},
-    Column{"reason", &Stop::reason, "", "Why."},
-    Column{"line", member(&Stop::source, &SourceLocation::line), "1", "Where."},
-    Column{"twice", [](const Stop& s) { return 2 * s.waited.value(); }, "cycle", "Twice that."});
+    Column{"waited", &StopRow::waited, "cycle", "How long."},
+    Column{"tile", &StopRow::tile, "1", "Which tile."},
+    Column{"step", &StopRow::step, "1", "Or -1."},
+    Column{"colour", &StopRow::colour, "1", "0 red, 1 blue.", kColours},
+    Column{"reason", &StopRow::reason, "", "Why."},
+    Column{"line", member(&StopRow::source, &SourceLocation::line), "1", "Where."},
+    Column{"twice", [](const StopRow& s) { return 2 * s.waited.value(); }, "cycle", "Twice that."});
 
 /// The same with one more row.
 constexpr auto kLaterStops = kStops.columns([](const auto&... columns) {
-  return fixed_table<Stop>("/stop", "stop", TraceLevel::kSummary, columns...,
-                           Column{"retries", &Stop::retries, "1", "How often."}.since(9));
+  return fixed_table<StopRow>("/stop", "stop", TraceLevel::kSummary, columns...,
+                              Column{"retries", &StopRow::retries, "1", "How often."}.since(9));
 });
 
 constexpr auto kGrowing =
-    growing_table<Stop>("/grows", "stop", TraceLevel::kSummary,
-                        Column{"stop", RowNumber<std::uint64_t>{}, "1", "Number of the stop."},
-                        Column{"waited", &Stop::waited, "cycle", "How long."},
-                        Column{"reason", &Stop::reason, "", "Why."});
+    growing_table<StopRow>("/grows", "stop", TraceLevel::kSummary,
+                           Column{"stop", RowNumber<std::uint64_t>{}, "1", "Number of the stop."},
+                           Column{"waited", &StopRow::waited, "cycle", "How long."},
+                           Column{"reason", &StopRow::reason, "", "Why."});
 
 constexpr auto kTilesOfStop =
-    growing_table<Stop>("/grows", "profile tile", TraceLevel::kTile,
-                        Column{"waits", &Stop::waited, "cycle", "How long each tile waits."});
+    growing_table<StopRow>("/grows", "profile tile", TraceLevel::kTile,
+                           Column{"waits", &StopRow::waited, "cycle", "How long each tile waits."});
 
-const std::vector<Stop> kThree = {{{5_cycles}, TileId{3}, 4, Colour::kBlue, "a", {"f", 9, 1}, 1},
-                                  {{6_cycles}, TileId{1}, {}, Colour::kRed, "", {"", 0, 0}, 2},
-                                  {{7_cycles}, TileId{2}, 0, Colour::kRed, "long", {"g", 2, 1}, 3}};
+const std::vector<StopRow> kThree = {
+    {{5_cycles}, TileId{3}, 4, Colour::kBlue, "a", {"f", 9, 1}, 1},
+    {{6_cycles}, TileId{1}, {}, Colour::kRed, "", {"", 0, 0}, 2},
+    {{7_cycles}, TileId{2}, 0, Colour::kRed, "long", {"g", 2, 1}, 3}};
 
 Hdf5File created(const char* name) {
   Hdf5File file = Hdf5File::create(scratch_folder() / name);
@@ -73,7 +75,7 @@ TEST(TraceTable, AColumnIsWrittenTypedDescribedAndReadBackByItsRowAlone) {
   EXPECT_EQ(file.type("/stop/retries"), Hdf5Type::kU64);
   EXPECT_EQ(std::get<std::string>(*file.attribute("/stop/retries", "long_name")), "How often.");
   EXPECT_EQ(std::get<std::string>(*file.attribute("/stop/retries", "axes")), "stop");
-  const std::vector<Stop> stops = read_table(file, kLaterStops);
+  const std::vector<StopRow> stops = read_table(file, kLaterStops);
   ASSERT_EQ(stops.size(), 3u);
   for (std::size_t s = 0; s < stops.size(); ++s) {
     EXPECT_EQ(stops[s].waited, kThree[s].waited);
@@ -94,10 +96,10 @@ TEST(TraceTable, AColumnThatTheFormatGotLaterMayBeMissingAndNoOther) {
   Hdf5File out = created("older.h5");
   write_table(out, kStops, kThree);
   const Hdf5File older = reopened(out, "older.h5");
-  const std::vector<Stop> stops = read_table(older, kLaterStops);
+  const std::vector<StopRow> stops = read_table(older, kLaterStops);
   ASSERT_EQ(stops.size(), 3u);
   EXPECT_EQ(stops[2].waited, 7_cycles);
-  EXPECT_EQ(stops[2].retries, Stop{}.retries);
+  EXPECT_EQ(stops[2].retries, StopRow{}.retries);
 
   Hdf5File cut = created("cut.h5");
   kStops.for_each_column([&](const auto& column) {
@@ -111,14 +113,15 @@ TEST(TraceTable, AColumnThatTheFormatGotLaterMayBeMissingAndNoOther) {
 TEST(TraceTable, ColumnsOfUnequalLengthAreRefused) {
   Hdf5File out = created("unequal.h5");
   constexpr auto kPart =
-      fixed_table<Stop>("/stop", "stop", TraceLevel::kSummary,
-                        Column{"stop", RowNumber<std::uint32_t>{}, "1", "Number of the stop."});
-  constexpr auto kOther = fixed_table<Stop>("/stop", "stop", TraceLevel::kSummary,
-                                            Column{"waited", &Stop::waited, "cycle", "How long."});
+      fixed_table<StopRow>("/stop", "stop", TraceLevel::kSummary,
+                           Column{"stop", RowNumber<std::uint32_t>{}, "1", "Number of the stop."});
+  constexpr auto kOther =
+      fixed_table<StopRow>("/stop", "stop", TraceLevel::kSummary,
+                           Column{"waited", &StopRow::waited, "cycle", "How long."});
   constexpr auto kBoth =
-      fixed_table<Stop>("/stop", "stop", TraceLevel::kSummary,
-                        Column{"stop", RowNumber<std::uint32_t>{}, "1", "Number of the stop."},
-                        Column{"waited", &Stop::waited, "cycle", "How long."});
+      fixed_table<StopRow>("/stop", "stop", TraceLevel::kSummary,
+                           Column{"stop", RowNumber<std::uint32_t>{}, "1", "Number of the stop."},
+                           Column{"waited", &StopRow::waited, "cycle", "How long."});
   write_table(out, kPart, kThree);
   write_table(out, kOther, {kThree[0]});
   const Hdf5File file = reopened(out, "unequal.h5");
@@ -144,14 +147,14 @@ TEST(TraceTable, RowsThatAreAddedNowAndThenFollowOneAnother) {
   table.flush(out);
   table.flush(out);
   for (int row = 0; row < 2; ++row) {
-    for (const Stop& stop : kThree) tiles.add(stop);
+    for (const StopRow& stop : kThree) tiles.add(stop);
   }
   tiles.flush(out, 3);
   EXPECT_EQ(table.rows(), 3u);
   const Hdf5File file = reopened(out, "grows.h5");
   EXPECT_EQ(file.read_all<std::uint64_t>("/grows/stop", Hdf5Type::kU64),
             (std::vector<std::uint64_t>{0, 1, 2}));
-  const std::vector<Stop> last = read_rows(file, kGrowing, 1, 2);
+  const std::vector<StopRow> last = read_rows(file, kGrowing, 1, 2);
   EXPECT_EQ(last[0].waited, 6_cycles);
   EXPECT_EQ(last[1].waited, 8_cycles);
   EXPECT_EQ(last[1].reason, std::string(kTextBytes, 'x'));

@@ -7,12 +7,7 @@
 namespace superstep {
 namespace {
 
-constexpr const char* kAffine =
-    "models/quickstart/affine.mlir -m tiny4 --input models/quickstart/affine_input.h5";
-
-std::string affine(const std::string& more = "") {
-  return "run " + std::string(kAffine) + " " + more;
-}
+std::string affine(const std::string& more = "") { return std::string(kAffine) + " " + more; }
 
 TEST(Commands, HelpLeadsWithWhatItDoesAndExamples) {
   for (const Command& command : all_commands()) {

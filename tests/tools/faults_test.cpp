@@ -10,7 +10,7 @@
 namespace superstep {
 namespace {
 
-constexpr const char* kAffine =
+constexpr const char* kAffineQuietly =
     "run models/quickstart/affine.mlir -m tiny4 --input models/quickstart/affine_input.h5 -q ";
 
 #ifdef SUPERSTEP_SANITIZED
@@ -83,7 +83,8 @@ TEST(Faults, AFileThatCannotGrowAtAnySizeCostsNoEarlierResultAndNoFinishedSupers
 
 TEST(Faults, ACheckpointThatCannotBeWrittenEndsNoRunAndBlamesNoTrace) {
   const auto folder = fresh_folder("checkpoint");
-  const std::string words = kAffine + ("--save-checkpoint " + (folder / "saved.h5").string()) +
+  const std::string words = kAffineQuietly +
+                            ("--save-checkpoint " + (folder / "saved.h5").string()) +
                             " --at-superstep 2 --output " + (folder / "results.h5").string();
   ASSERT_EQ(superstep(words).code, 0);
   const std::uint64_t whole = std::filesystem::file_size(folder / "saved.h5");
@@ -122,13 +123,13 @@ TEST(Faults, ATraceThatCannotBeWrittenCostsNoOutfeed) {
 TEST(Faults, ClosedStreamsAreNotTakenForFilesAndEndWithTheSystemsWords) {
   const auto folder = fresh_folder("closed");
   const std::string trace = (folder / "run.h5").string();
-  const ProgramRun out = superstep(kAffine + ("-o " + trace + " >&-"));
+  const ProgramRun out = superstep(kAffineQuietly + ("-o " + trace + " >&-"));
   EXPECT_EQ(out.code, 74);
   EXPECT_NE(out.err.find("standard output: error: cannot be written: Bad file descriptor"),
             std::string::npos)
       << out.err;
   EXPECT_EQ(superstep("report " + trace).code, 0);
-  EXPECT_EQ(superstep(kAffine + std::string("2>&-")).code, 0);
+  EXPECT_EQ(superstep(kAffineQuietly + std::string("2>&-")).code, 0);
   EXPECT_EQ(superstep("run none.mlir 2>&-").code, 74);
   EXPECT_EQ(superstep("run none.mlir 2>/dev/full >&-").code, 74);
 }
@@ -190,7 +191,7 @@ TEST(Faults, OutputsThatAreNoFilesOrOtherFilesOfTheCommandAreRefusedBeforeTheRun
 TEST(Faults, FilesOfARunThatLastsAreNoPlaceForOutputs) {
   const auto folder = fresh_folder("lasts");
   const std::string at = folder.string() + "/";
-  ASSERT_EQ(superstep(kAffine + ("-o " + at + "other.h5")).code, 0);
+  ASSERT_EQ(superstep(kAffineQuietly + ("-o " + at + "other.h5")).code, 0);
   write(folder / "run.h5.part", "of a run");
   {
     const FileLock lock(folder / "run.h5");
@@ -213,7 +214,7 @@ TEST(Faults, FilesOfARunThatLastsAreNoPlaceForOutputs) {
 TEST(Faults, WhatStandsInThePlaceOfAnUnfinishedTraceOrOfItsLockStays) {
   const auto folder = fresh_folder("beside");
   const std::string trace = (folder / "run.h5").string();
-  const std::string run = kAffine + ("-o " + trace);
+  const std::string run = kAffineQuietly + ("-o " + trace);
   write(folder / "run.h5.part", "of an earlier run");
   // The trace cannot be begun.
   EXPECT_EQ(superstep(run, "prlimit --fsize=5000").code, 74);
@@ -256,7 +257,7 @@ TEST(Faults, ASecondWriterOfATraceIsRefusedAndTheFirstGoesOn) {
       "run models/quickstart/square_plus_one.mlir -m tiny4 --input random:1 --repeat 1000000 -q "
       "-o " +
       trace + " & pid=$!; until [ -s " + trace + ".part ]; do kill -0 $pid || break; done; ";
-  const ProgramRun run = superstep(first + SUPERSTEP_BINARY + " " + kAffine + "-o " + trace +
+  const ProgramRun run = superstep(first + SUPERSTEP_BINARY + " " + kAffineQuietly + "-o " + trace +
                                    "; echo second $?; " + SUPERSTEP_BINARY + " trace repair " +
                                    trace + ".part; echo repair $?; kill -INT $pid; wait $pid");
   EXPECT_EQ(run.code, 130) << run.err;
@@ -314,7 +315,7 @@ TEST(Faults, WhatTheHostLacksIsNamed) {
   EXPECT_EQ(tiles.code, 71) << tiles.err;
   EXPECT_NE(tiles.err.find("MiB for the memory of the tiles"), std::string::npos) << tiles.err;
   const ProgramRun calls =
-      superstep(kAffine + std::string("--repeat 1000000000"), "prlimit --as=4000000000");
+      superstep(kAffineQuietly + std::string("--repeat 1000000000"), "prlimit --as=4000000000");
   EXPECT_EQ(calls.code, 71) << calls.err;
   EXPECT_NE(calls.err.find("the results of 1,000,000,000 calls take"), std::string::npos)
       << calls.err;
@@ -343,7 +344,7 @@ TEST(Faults, ExpectWithNothingToCompareFailsAndSaysHowManyOfHowMany) {
   EXPECT_EQ(nothing.code, 1);
   EXPECT_NE(nothing.err.find("nothing to compare"), std::string::npos) << nothing.err;
   const ProgramRun some =
-      superstep(kAffine + std::string("--expect ") + "models/quickstart/affine_expected.h5");
+      superstep(kAffineQuietly + std::string("--expect ") + "models/quickstart/affine_expected.h5");
   EXPECT_NE(some.out.find("Expected  1 of 1 results agree: within 0.0001 relative + 1e-06"),
             std::string::npos)
       << some.out;

@@ -59,9 +59,6 @@ void validate(const json& value, const json& schema, const std::string& at,
   }
 }
 
-constexpr const char* kAffine =
-    "run models/quickstart/affine.mlir -m tiny4 --input models/quickstart/affine_input.h5";
-
 /// Files that the cases need, by name.
 std::string file_of(const std::string& name) {
   const auto path = scratch_folder() / name;

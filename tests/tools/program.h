@@ -13,6 +13,10 @@
 
 namespace superstep {
 
+/// The first program that the documentation runs.
+inline constexpr const char* kAffine =
+    "run models/quickstart/affine.mlir -m tiny4 --input models/quickstart/affine_input.h5";
+
 /// What a run of the `superstep` program gave.
 struct ProgramRun {
   int code = 0;

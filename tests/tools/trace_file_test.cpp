@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kCalls = 3;
 
 /// A trace of some calls of linear_regression on small64.
-class TraceFile : public ::testing::Test {
+class TracedRun : public ::testing::Test {
  protected:
   void SetUp() override { file_ = traced("-j1"); }
 
@@ -53,7 +53,7 @@ class TraceFile : public ::testing::Test {
   }
 };
 
-TEST_F(TraceFile, PhasesAddUpToTotals) {
+TEST_F(TracedRun, PhasesAddUpToTotals) {
   const std::string at = "/supersteps/";
   const auto start = numbers(at + "start_cycle");
   std::vector<std::vector<std::uint64_t>> parts;
@@ -76,7 +76,7 @@ TEST_F(TraceFile, PhasesAddUpToTotals) {
   EXPECT_EQ(total("flops"), kCalls * sum("/program/operation/flops"));
 }
 
-TEST_F(TraceFile, LaunchesOfASuperstepAddUpToItsComputeCycles) {
+TEST_F(TracedRun, LaunchesOfASuperstepAddUpToItsComputeCycles) {
   const auto compute = numbers("/supersteps/compute_cycles");
   const auto superstep = numbers("/launches/superstep"), cycles = numbers("/launches/cycles");
   EXPECT_TRUE(std::ranges::is_sorted(superstep));
@@ -85,7 +85,7 @@ TEST_F(TraceFile, LaunchesOfASuperstepAddUpToItsComputeCycles) {
   EXPECT_EQ(sums, compute);
 }
 
-TEST_F(TraceFile, RowsOfTilesAddUpToTheirSuperstep) {
+TEST_F(TracedRun, RowsOfTilesAddUpToTheirSuperstep) {
   const std::uint64_t tiles = file_->dims("/program/used_tile")[0];
   const auto rows_of = [&](const std::string& path) {
     return [values = numbers(path), tiles](std::uint64_t row) {
@@ -127,7 +127,7 @@ TEST_F(TraceFile, RowsOfTilesAddUpToTheirSuperstep) {
   }
 }
 
-TEST_F(TraceFile, TheExchangePlanIsWhatMoves) {
+TEST_F(TracedRun, TheExchangePlanIsWhatMoves) {
   const auto step = numbers("/exchange/step"), first = numbers("/exchange/first_message"),
              count = numbers("/exchange/messages");
   const auto bytes = numbers("/exchange/message/bytes"),
@@ -150,7 +150,7 @@ TEST_F(TraceFile, TheExchangePlanIsWhatMoves) {
   EXPECT_EQ(total("bytes_exchanged"), kCalls * moved);
 }
 
-TEST_F(TraceFile, MostLiveBytesOfATileAreThoseOfItsCategories) {
+TEST_F(TracedRun, MostLiveBytesOfATileAreThoseOfItsCategories) {
   const auto bytes = numbers("/memory/bytes"), most = numbers("/memory/max_live_bytes");
   const std::uint64_t categories = file_->dims("/memory/category")[0];
   for (std::size_t t = 0; t < most.size(); ++t) {
@@ -162,7 +162,7 @@ TEST_F(TraceFile, MostLiveBytesOfATileAreThoseOfItsCategories) {
             total("peak_tile_bytes"));
 }
 
-TEST_F(TraceFile, HostTransfersFillTheirSupersteps) {
+TEST_F(TracedRun, HostTransfersFillTheirSupersteps) {
   const auto superstep = numbers("/host/superstep"), start = numbers("/host/start_cycle"),
              cycles = numbers("/host/cycles"), stream = numbers("/host/stream"),
              bytes = numbers("/host/bytes");
@@ -179,7 +179,7 @@ TEST_F(TraceFile, HostTransfersFillTheirSupersteps) {
   EXPECT_EQ(iteration.back(), kCalls - 1);
 }
 
-TEST_F(TraceFile, VisitsToTheHostHaveABeginningDataAndAnEnd) {
+TEST_F(TracedRun, VisitsToTheHostHaveABeginningDataAndAnEnd) {
   const auto begin = numbers("/supersteps/start_cycle"), sync = numbers("/supersteps/sync_cycles"),
              host = numbers("/supersteps/host_cycles"),
              visit_begin = numbers("/supersteps/visit_begin_cycles"),
@@ -212,7 +212,7 @@ TEST_F(TraceFile, VisitsToTheHostHaveABeginningDataAndAnEnd) {
   EXPECT_EQ(total("visit_end_cycles"), sum("/supersteps/visit_end_cycles"));
 }
 
-TEST_F(TraceFile, IsTheSameForOneAndTwoThreads) {
+TEST_F(TracedRun, IsTheSameForOneAndTwoThreads) {
   const Hdf5File other = traced("-j2");
   for (const TraceColumn& column : trace_columns()) {
     const std::string& path = column.path;
@@ -229,7 +229,7 @@ TEST_F(TraceFile, IsTheSameForOneAndTwoThreads) {
   }
 }
 
-TEST_F(TraceFile, NamesMachineAndProgramByTheirHashes) {
+TEST_F(TracedRun, NamesMachineAndProgramByTheirHashes) {
   const auto text = [&](const char* name) {
     return std::get<std::string>(file_->attribute("/", name).value());
   };
@@ -238,7 +238,7 @@ TEST_F(TraceFile, NamesMachineAndProgramByTheirHashes) {
                                                    "models/linear_regression/train_step.mlir")));
 }
 
-TEST_F(TraceFile, HoldsTheReportThatTheCommandPrints) {
+TEST_F(TracedRun, HoldsTheReportThatTheCommandPrints) {
   const ProgramRun report = superstep("report --json " + (scratch_folder() / "run-j1.h5").string());
   const auto whole = nlohmann::json::parse(report.out);
   const auto kept = nlohmann::json::parse(file_->read_text("/summary/json").at(0));

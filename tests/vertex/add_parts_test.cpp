@@ -11,7 +11,7 @@
 namespace superstep::vertex {
 namespace {
 
-void check(std::int64_t parts, std::int64_t elements, std::uint32_t workers) {
+void check_sum(std::int64_t parts, std::int64_t elements, std::uint32_t workers) {
   SCOPED_TRACE(::testing::Message()
                << parts << " parts of " << elements << ", " << workers << " workers");
   VertexRun tile(workers);
@@ -55,11 +55,11 @@ void check(std::int64_t parts, std::int64_t elements, std::uint32_t workers) {
 TEST(AddParts, AddsInOrderOfParts) {
   for (const std::uint32_t workers : {1U, 4U, 6U, 8U}) {
     for (const std::int64_t elements : {1, 2, 3, 4, 5, 6, 7, 32, 48, 178}) {
-      check(1, elements, workers);
-      check(2, elements, workers);
-      check(3, elements, workers);
-      check(20, elements, workers);
-      check(33, elements, workers);
+      check_sum(1, elements, workers);
+      check_sum(2, elements, workers);
+      check_sum(3, elements, workers);
+      check_sum(20, elements, workers);
+      check_sum(33, elements, workers);
     }
   }
 }

@@ -42,8 +42,9 @@ struct Matrix {
 
 /// Columns in groups of 16 (f16: 8), as many blocks of depth as needed; what lies beyond the rows
 /// and depth is NaN.
-void check(AmpProduct product, std::int64_t rows, std::int64_t groups, std::int64_t depth_blocks,
-           bool continues, std::uint32_t workers, std::uint32_t amp_units = 16) {
+void check_product(AmpProduct product, std::int64_t rows, std::int64_t groups,
+                   std::int64_t depth_blocks, bool continues, std::uint32_t workers,
+                   std::uint32_t amp_units = 16) {
   SCOPED_TRACE(::testing::Message()
                << name_of(product.operands) << ' ' << product.rows_inside << ' '
                << product.unused_inputs << ": " << rows << " rows, " << groups << " groups, "
@@ -160,9 +161,9 @@ void check(AmpProduct product, std::int64_t rows, std::int64_t groups, std::int6
 void check_rows(AmpProduct product) {
   for (const std::uint32_t workers : {1U, 4U, 6U, 8U}) {
     for (const std::int64_t rows : {1, 2, 3, 4, 5, 6, 7, 11, 12, 13, 18, 23, 24, 40}) {
-      check(product, rows, 1, 1, false, workers);
-      check(product, rows, 1, 1, true, workers);
-      check(product, rows, 2, 3, false, workers);
+      check_product(product, rows, 1, 1, false, workers);
+      check_product(product, rows, 1, 1, true, workers);
+      check_product(product, rows, 2, 3, false, workers);
     }
   }
 }
@@ -179,9 +180,10 @@ TEST(AmpProduct, TakesLongerWithFewerUnits) {
   for (const std::uint32_t units : {4U, 8U}) {
     for (const std::int64_t rows : {1, 2, 3, 11, 24}) {
       for (const std::uint32_t workers : {1U, 6U}) {
-        check({.operands = DType::kF32}, rows, 2, 3, false, workers, units);
-        check({.operands = DType::kF32, .rows_inside = true}, rows, 1, 2, false, workers, units);
-        check({.operands = DType::kF16}, rows, 2, 2, false, workers, units);
+        check_product({.operands = DType::kF32}, rows, 2, 3, false, workers, units);
+        check_product({.operands = DType::kF32, .rows_inside = true}, rows, 1, 2, false, workers,
+                      units);
+        check_product({.operands = DType::kF16}, rows, 2, 2, false, workers, units);
       }
     }
   }
@@ -190,10 +192,10 @@ TEST(AmpProduct, TakesLongerWithFewerUnits) {
 TEST(AmpProduct, LeavesOutTheLastInputsOfABlock) {
   for (const std::uint32_t unused : {1U, 3U, 6U, 7U}) {
     for (const std::int64_t rows : {1, 2, 9, 30}) {
-      check({.operands = DType::kF32, .unused_inputs = unused}, rows, 2, 1, false, 6);
-      check({.operands = DType::kF32, .unused_inputs = unused}, rows, 1, 2, true, 6);
-      check({.operands = DType::kF32, .rows_inside = true, .unused_inputs = unused}, rows, 2, 3,
-            false, 6);
+      check_product({.operands = DType::kF32, .unused_inputs = unused}, rows, 2, 1, false, 6);
+      check_product({.operands = DType::kF32, .unused_inputs = unused}, rows, 1, 2, true, 6);
+      check_product({.operands = DType::kF32, .rows_inside = true, .unused_inputs = unused}, rows,
+                    2, 3, false, 6);
     }
   }
 }
@@ -209,7 +211,7 @@ TEST(AmpProduct, CostsEightCyclesARowAndLittleMore) {
   EXPECT_EQ(amp_product_slots(first, 10), 80 + 19);
   EXPECT_EQ(amp_product_slots(more, 10), 80 + 23);
   EXPECT_EQ(amp_product_slots(product, 10), 80 + 20);
-  check(product, 57, 1, 5, false, 6);
+  check_product(product, 57, 1, 5, false, 6);
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 namespace superstep::vertex {
 namespace {
 
-void check(std::int64_t depth, std::int64_t groups, std::uint32_t workers) {
+void check_transpose(std::int64_t depth, std::int64_t groups, std::uint32_t workers) {
   SCOPED_TRACE(::testing::Message()
                << depth << " x " << groups << " groups, " << workers << " workers");
   VertexRun tile(workers);
@@ -42,12 +42,12 @@ void check(std::int64_t depth, std::int64_t groups, std::uint32_t workers) {
 
 TEST(AmpTranspose, MakesBlocksOfWeights) {
   for (const std::uint32_t workers : {1U, 4U, 6U, 8U}) {
-    check(8, 1, workers);
-    check(40, 1, workers);
-    check(32, 2, workers);
-    check(8, 9, workers);
-    check(24, 8, workers);
-    check(16, 3, workers);
+    check_transpose(8, 1, workers);
+    check_transpose(40, 1, workers);
+    check_transpose(32, 2, workers);
+    check_transpose(8, 9, workers);
+    check_transpose(24, 8, workers);
+    check_transpose(16, 3, workers);
   }
 }
 

@@ -15,7 +15,7 @@ struct Rows {
   std::int32_t rows, count, from, stride, row_stride;
 };
 
-void check(const std::vector<Rows>& commands, std::uint32_t bytes, std::uint32_t workers) {
+void check_runs(const std::vector<Rows>& commands, std::uint32_t bytes, std::uint32_t workers) {
   SCOPED_TRACE(fmt::format("{} bytes, {} workers", bytes, workers));
   const DType dtype = bytes == 1 ? DType::kU8 : DType::kU16;
   VertexRun tile(workers);
@@ -45,27 +45,28 @@ void check(const std::vector<Rows>& commands, std::uint32_t bytes, std::uint32_t
   }
 }
 
-void check_everywhere(const std::vector<Rows>& commands) {
+void check_runs_everywhere(const std::vector<Rows>& commands) {
   for (const std::uint32_t bytes : {1U, 2U}) {
-    for (const std::uint32_t workers : {1U, 4U, 6U, 8U}) check(commands, bytes, workers);
+    for (const std::uint32_t workers : {1U, 4U, 6U, 8U}) check_runs(commands, bytes, workers);
   }
 }
 
 TEST(AppendRuns, OneRowOfAnyLength) {
   for (const std::int32_t n : {1, 2, 3, 4, 5, 7, 8, 9, 31, 100}) {
-    check_everywhere({{1, n, 3, 1, 0}});
-    check_everywhere({{1, n, 799, -7, 0}});
+    check_runs_everywhere({{1, n, 3, 1, 0}});
+    check_runs_everywhere({{1, n, 799, -7, 0}});
   }
 }
 
 TEST(AppendRuns, RowsOfATransposition) {
-  check_everywhere({{20, 30, 1, 20, 1}});
-  check_everywhere({{7, 3, 0, 7, 1}});
-  check_everywhere({{100, 1, 0, 0, 7}});
+  check_runs_everywhere({{20, 30, 1, 20, 1}});
+  check_runs_everywhere({{7, 3, 0, 7, 1}});
+  check_runs_everywhere({{100, 1, 0, 0, 7}});
 }
 
 TEST(AppendRuns, CommandsFollowEachOtherInsideWords) {
-  check_everywhere({{3, 5, 10, 2, 100}, {1, 1, 4, 1, 0}, {9, 7, 500, -1, 30}, {2, 2, 0, 0, 0}});
+  check_runs_everywhere(
+      {{3, 5, 10, 2, 100}, {1, 1, 4, 1, 0}, {9, 7, 500, -1, 30}, {2, 2, 0, 0, 0}});
 }
 
 }  // namespace

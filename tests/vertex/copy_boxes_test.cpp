@@ -24,8 +24,8 @@ std::vector<std::uint64_t> slots_of(const std::vector<WorkerTiming>& workers) {
   return slots;
 }
 
-void check(const std::vector<Box>& boxes, std::uint32_t bytes, std::uint32_t workers,
-           std::int64_t elements = 800) {
+void check_boxes(const std::vector<Box>& boxes, std::uint32_t bytes, std::uint32_t workers,
+                 std::int64_t elements = 800) {
   SCOPED_TRACE(fmt::format("{} bytes, {} workers", bytes, workers));
   const DType dtype = bytes == 1 ? DType::kU8 : bytes == 2 ? DType::kU16 : DType::kU32;
   VertexRun tile(workers);
@@ -65,15 +65,15 @@ void check(const std::vector<Box>& boxes, std::uint32_t bytes, std::uint32_t wor
     ASSERT_EQ(hex(got, i), hex(to, i)) << "element " << i;
 }
 
-void check_everywhere(const std::vector<Box>& boxes) {
+void check_boxes_everywhere(const std::vector<Box>& boxes) {
   for (const std::uint32_t bytes : {1U, 2U, 4U}) {
-    for (const std::uint32_t workers : {1U, 4U, 6U, 8U}) check(boxes, bytes, workers);
+    for (const std::uint32_t workers : {1U, 4U, 6U, 8U}) check_boxes(boxes, bytes, workers);
   }
 }
 
 TEST(CopyBoxes, NoBoxAndEmptyBoxesMoveNothing) {
-  check_everywhere({});
-  check_everywhere(
+  check_boxes_everywhere({});
+  check_boxes_everywhere(
       {{0, 0, {0, 4, 4}, {16, 4, 1}, {16, 4, 1}}, {0, 0, {4, 4, 0}, {16, 4, 1}, {16, 4, 1}}});
 }
 
@@ -81,31 +81,31 @@ TEST(CopyBoxes, DenseRowsOfAnyLengthAndAlignment) {
   for (const std::int32_t n : {1, 2, 3, 4, 5, 8, 13, 300}) {
     for (const std::int32_t to : {0, 1, 3, 6}) {
       for (const std::int32_t from : {0, 1, 5})
-        check_everywhere({{to, from, {1, 1, n}, {0, 0, 1}, {0, 0, 1}}});
+        check_boxes_everywhere({{to, from, {1, 1, n}, {0, 0, 1}, {0, 0, 1}}});
     }
   }
 }
 
 TEST(CopyBoxes, TransposesAndReverses) {
-  check_everywhere({{0, 0, {1, 20, 30}, {0, 30, 1}, {0, 1, 20}}});
-  check_everywhere({{0, 0, {1, 20, 30}, {0, 1, 20}, {0, 30, 1}}});
-  check_everywhere({{0, 699, {1, 1, 700}, {0, 0, 1}, {0, 0, -1}}});
-  check_everywhere({{699, 0, {1, 1, 700}, {0, 0, -1}, {0, 0, 1}}});
-  check_everywhere({{0, 0, {5, 6, 7}, {42, 7, 1}, {1, 5, 30}}});
-  check_everywhere({{0, 0, {5, 6, 7}, {1, 5, 30}, {42, 7, 1}}});
+  check_boxes_everywhere({{0, 0, {1, 20, 30}, {0, 30, 1}, {0, 1, 20}}});
+  check_boxes_everywhere({{0, 0, {1, 20, 30}, {0, 1, 20}, {0, 30, 1}}});
+  check_boxes_everywhere({{0, 699, {1, 1, 700}, {0, 0, 1}, {0, 0, -1}}});
+  check_boxes_everywhere({{699, 0, {1, 1, 700}, {0, 0, -1}, {0, 0, 1}}});
+  check_boxes_everywhere({{0, 0, {5, 6, 7}, {42, 7, 1}, {1, 5, 30}}});
+  check_boxes_everywhere({{0, 0, {5, 6, 7}, {1, 5, 30}, {42, 7, 1}}});
 }
 
 TEST(CopyBoxes, BroadcastsAndPads) {
-  check_everywhere({{0, 3, {1, 8, 60}, {0, 60, 1}, {0, 1, 0}}});
-  check_everywhere({{0, 3, {1, 8, 60}, {0, 64, 1}, {0, 0, 1}}});
-  check_everywhere({{5, 0, {4, 5, 3}, {100, 20, 2}, {15, 3, 1}}});
+  check_boxes_everywhere({{0, 3, {1, 8, 60}, {0, 60, 1}, {0, 1, 0}}});
+  check_boxes_everywhere({{0, 3, {1, 8, 60}, {0, 64, 1}, {0, 0, 1}}});
+  check_boxes_everywhere({{5, 0, {4, 5, 3}, {100, 20, 2}, {15, 3, 1}}});
 }
 
 TEST(CopyBoxes, SeveralBoxes) {
   std::vector<Box> boxes;
   for (std::int32_t b = 0; b < 20; ++b)
     boxes.push_back({b * 40 + b % 3, 790 - b * 7, {1, 2, 5}, {0, 20, 3}, {0, -3, -1}});
-  check_everywhere(boxes);
+  check_boxes_everywhere(boxes);
 }
 
 TEST(CopyBoxes, RandomBoxesWithAnyStrides) {
@@ -131,7 +131,7 @@ TEST(CopyBoxes, RandomBoxesWithAnyStrides) {
             {any(40) - 20, any(40) - 20, any(3) - 1}};
     if (random() % 3 == 0) std::copy(strides, strides + 3, box.from_strides);
     if (random() % 3 == 0) std::swap(box.from_strides[0], box.from_strides[2]);
-    for (const std::uint32_t bytes : {1U, 2U, 4U}) check({box}, bytes, 1 + seed % 8, 6000);
+    for (const std::uint32_t bytes : {1U, 2U, 4U}) check_boxes({box}, bytes, 1 + seed % 8, 6000);
   }
 }
 

@@ -29,8 +29,8 @@ HostTensor numbers(DType dtype, std::int64_t n, std::uint32_t seed) {
   return tensor;
 }
 
-void check(DType operands, DType result, std::int64_t rows, std::int64_t columns,
-           std::int64_t depth, std::uint32_t workers) {
+void check_dense(DType operands, DType result, std::int64_t rows, std::int64_t columns,
+                 std::int64_t depth, std::uint32_t workers) {
   SCOPED_TRACE(fmt::format("{} to {}: {} x {} x {}, {} workers", name_of(operands), name_of(result),
                            rows, columns, depth, workers));
   VertexRun tile(workers);
@@ -78,12 +78,12 @@ void check(DType operands, DType result, std::int64_t rows, std::int64_t columns
 
 void check_shapes(DType operands, DType result) {
   for (const std::uint32_t workers : {1U, 4U, 6U, 8U}) {
-    check(operands, result, 1, 1, 1, workers);
-    check(operands, result, 3, 5, 7, workers);
-    check(operands, result, 2, 7, 1, workers);
-    check(operands, result, 0, 4, 3, workers);
-    check(operands, result, 9, 11, 64, workers);
-    check(operands, result, 1, 40, 2, workers);
+    check_dense(operands, result, 1, 1, 1, workers);
+    check_dense(operands, result, 3, 5, 7, workers);
+    check_dense(operands, result, 2, 7, 1, workers);
+    check_dense(operands, result, 0, 4, 3, workers);
+    check_dense(operands, result, 9, 11, 64, workers);
+    check_dense(operands, result, 1, 40, 2, workers);
   }
 }
 
@@ -113,8 +113,8 @@ TEST(DenseProduct, TakesTheSlotsThatPlannersExpect) {
 
 // More products than one `rpt` counts.
 TEST(DenseProduct, DepthMayExceedARepeatCount) {
-  check(DType::kF16, DType::kF32, 1, 1, 65'537, 6);
-  check(DType::kF16, DType::kF16, 1, 2, 70'001, 6);
+  check_dense(DType::kF16, DType::kF32, 1, 1, 65'537, 6);
+  check_dense(DType::kF16, DType::kF16, 1, 2, 70'001, 6);
 }
 
 TEST(DenseProduct, IntegersWrap) {

@@ -12,7 +12,7 @@
 namespace superstep::vertex {
 namespace {
 
-void check(const HalfTransposition& of, std::uint32_t workers) {
+void check_halves(const HalfTransposition& of, std::uint32_t workers) {
   SCOPED_TRACE(::testing::Message()
                << of.inputs << " x " << of.columns << ", " << workers << " workers");
   VertexRun tile(workers);
@@ -46,8 +46,8 @@ TEST(HalfTranspose, MakesRowsAndBlocksOfWeights) {
   for (const std::uint32_t workers : {1U, 4U, 6U, 8U}) {
     for (const std::int64_t columns : {4, 8, 40}) {
       // Rows of 48 inputs; weights [block][column][16 inputs].
-      check({48, columns, columns * 2, 96, 48, 0}, workers);
-      check({48, columns, columns * 2 + 8, 32, 16, columns * 32}, workers);
+      check_halves({48, columns, columns * 2, 96, 48, 0}, workers);
+      check_halves({48, columns, columns * 2 + 8, 32, 16, columns * 32}, workers);
     }
   }
 }

@@ -128,7 +128,7 @@ Item code(Instruction instruction) { return {Item::Kind::kCode, {std::move(instr
 Item place(std::uint32_t label) { return {Item::Kind::kLabel, {}, label}; }
 
 /// Two nested loops with a branch out of the inner one, and code that nothing reaches.
-class NestedLoops : public testing::Test {
+class NestedLoops : public ::testing::Test {
  protected:
   Reg sum_{0, File::kM}, outer_{1, File::kM}, inner_{2, File::kM};
   std::vector<Item> items_ = {

@@ -10,7 +10,7 @@ namespace superstep::assembler {
 
 namespace {
 
-constexpr std::size_t kMaxDepth = 64;             // of macros inside macros
+constexpr std::size_t kDeepestMacro = 64;         // of macros inside macros
 constexpr std::size_t kMaxExpanded = 16U << 20U;  // bytes of text that macros make in all
 constexpr std::size_t kCallCost = 256;            // what the record of a call takes besides
 
@@ -48,9 +48,9 @@ void TextAssembler::call_macro(const Token& name, const Macro& macro) {
   const std::vector<std::string> values = parse_arguments(macro, name.text, text, lexer(), errors);
   for (const MacroError& error : errors) fail(error.where, error.message);
   if (!errors.empty()) return;
-  if (frames_.size() > kMaxDepth) {
+  if (frames_.size() > kDeepestMacro) {
     fail(name.place, fmt::format("macros are nested more than {} deep; does `{}` call itself?",
-                                 kMaxDepth, name.text));
+                                 kDeepestMacro, name.text));
     frames_.clear();  // each level would try the rest of its body
     frames_.emplace_back();
     return;

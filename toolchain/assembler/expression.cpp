@@ -6,7 +6,7 @@ namespace superstep::assembler {
 
 namespace {
 
-constexpr int kMaxDepth = 200;  // of parentheses and unary operators: the parser recurses
+constexpr int kDeepestExpression = 200;  // of parentheses and unary operators: the parser recurses
 
 struct Operator {
   std::string_view text;
@@ -114,7 +114,7 @@ class Evaluator {
 
   Value unary() {
     if (at_ >= tokens_.size()) return fail("a value is missing");
-    if (++depth_ > kMaxDepth) return fail("an expression nested too deep");
+    if (++depth_ > kDeepestExpression) return fail("an expression nested too deep");
     const Value value = operand();
     --depth_;
     return value;

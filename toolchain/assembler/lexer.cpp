@@ -17,7 +17,6 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool starts_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '.';
 }
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f'; }
 bool ends_statement(char c) { return c == '\0' || c == '\n' || c == ';' || c == '{' || c == '}'; }
 
 }  // namespace

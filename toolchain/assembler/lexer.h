@@ -46,6 +46,10 @@ struct Token {
   }
 };
 
+/// Whether a character stands between words of a line.
+[[nodiscard]] constexpr bool is_blank(char c) {
+  return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
+}
 /// Whether a character can be part of a name, a mnemonic, a parameter.
 [[nodiscard]] bool is_name_character(char c);
 

@@ -6,8 +6,6 @@ namespace superstep::assembler {
 
 namespace {
 
-bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-
 /// Reads names and values of a list whose items blanks or commas separate, as LLVM's and GNU's
 /// assemblers do (graphcore/llvm-project-fork llvm/lib/MC/MCParser/AsmParser.cpp).
 class Reader {

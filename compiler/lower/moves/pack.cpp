@@ -9,7 +9,7 @@ namespace superstep {
 namespace {
 
 /// A part of a piece that one source interval holds, its axes in the order of the destination.
-struct Part {
+struct PiecePart {
   std::size_t piece;
   Box box;
 };
@@ -32,7 +32,7 @@ Packing::Filled pack_source(ProgramBuilder& builder, BufferId source,
   const Buffer& from = builder.buffer(source);
   const DType dtype = from.type.dtype;
   const std::int64_t alignment = kPackedAlignment / from.element_bytes;
-  std::vector<std::vector<Part>> parts(from.layout->intervals().size());
+  std::vector<std::vector<PiecePart>> parts(from.layout->intervals().size());
   for (std::size_t p = 0; p < pieces.size(); ++p) {
     if (pieces[p].source != source) continue;
     partition(
@@ -47,7 +47,7 @@ Packing::Filled pack_source(ProgramBuilder& builder, BufferId source,
   std::int64_t at = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const std::int64_t begin = at;
-    for (const Part& part : parts[i]) {
+    for (const PiecePart& part : parts[i]) {
       const Box packing = dense(part.box, at);
       Box sending{at, part.box.to, part.box.axes};
       for (std::size_t d = 0; d < sending.axes.size(); ++d) {

@@ -67,9 +67,9 @@ bool is_right_in_place(const ProductProblem& problem, const ProductPlan& plan) {
          (problem.right_is_there || (problem.right_in_blocks && plan.row_splits == 1));
 }
 
-class Planner {
+class ProductPlanner {
  public:
-  Planner(const MachineConfig& machine, const ProductProblem& problem)
+  ProductPlanner(const MachineConfig& machine, const ProductProblem& problem)
       : machine_(machine),
         problem_(problem),
         sizes_(problem.sizes),
@@ -81,7 +81,7 @@ class Planner {
 
   /// A product that may take over the rows of this one.
   struct Later {
-    Planner* planner;
+    ProductPlanner* planner;
     std::int64_t cycles_alone;
   };
 
@@ -485,17 +485,18 @@ std::int64_t region0_bytes(const ProductProblem& problem, const ProductPlan& pla
 
 ProductPlan plan_product(const MachineConfig& machine, const ProductProblem& problem,
                          const ProductProblem* later) {
-  Planner planner(machine, problem);
+  ProductPlanner planner(machine, problem);
   if (later == nullptr) return planner.run();
-  Planner follower(machine, *later);
-  return planner.run(Planner::Later{&follower, Planner(machine, *later).run().cycles});
+  ProductPlanner follower(machine, *later);
+  return planner.run(
+      ProductPlanner::Later{&follower, ProductPlanner(machine, *later).run().cycles});
 }
 
 std::optional<ProductPlan> plan_following(const MachineConfig& machine,
                                           const ProductProblem& problem,
                                           const ProductProblem& before,
                                           const ProductPlan& plan_before) {
-  return Planner(machine, problem).following(before, plan_before);
+  return ProductPlanner(machine, problem).following(before, plan_before);
 }
 
 }  // namespace superstep

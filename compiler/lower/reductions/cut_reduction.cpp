@@ -8,10 +8,11 @@
 namespace superstep {
 namespace {
 
-class Planner {
+class CutPlanner {
  public:
-  Planner(const MachineConfig& machine, std::int64_t results, std::int64_t final_width,
-          bool may_split, bool reduced_inside, const ReduceCosts& first, const ReduceCosts& later)
+  CutPlanner(const MachineConfig& machine, std::int64_t results, std::int64_t final_width,
+             bool may_split, bool reduced_inside, const ReduceCosts& first,
+             const ReduceCosts& later)
       : tiles_(machine.tiles()),
         costs_(machine),
         first_(first),
@@ -73,8 +74,8 @@ class Planner {
 ReductionCut cut_reduction(const MachineConfig& machine, ReductionSize size,
                            std::int64_t final_width, bool may_split, bool reduced_inside,
                            const ReduceCosts& first, const ReduceCosts& later) {
-  const Planner planner(machine, size.results, final_width, may_split, reduced_inside, first,
-                        later);
+  const CutPlanner planner(machine, size.results, final_width, may_split, reduced_inside, first,
+                           later);
   const auto [cycles, cut] = planner.best(size.reduced, 1);
   return {cut.width, cut.splits, cycles};
 }

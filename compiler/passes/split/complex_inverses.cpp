@@ -1,11 +1,12 @@
 // Inverse trigonometric and hyperbolic functions of complex numbers.
 
+#include <numbers>
+
 #include "compiler/passes/split/complex.h"
 
 namespace superstep::split {
 namespace {
 
-constexpr double kPi = 3.14159265358979323846, kLogOfTwo = 0.693147180559945309417;
 /// From here on the square of a number plus 1 is its square, and no square overflows below.
 constexpr double kLarge = 0x1p60;
 
@@ -40,7 +41,7 @@ ArcSine arc_sine_of_sizes(Tensor x, Tensor y) {
   const Tensor more = a + 1.0;
   const Tensor root = choose(is_inside, y * sqrt(inverses * more), sqrt(excess_beyond * more));
   const Tensor height = apply_to(kLogPlusOneOp, excess + root);
-  const Tensor large_height = log_of_absolute({x, y}) + kLogOfTwo;
+  const Tensor large_height = log_of_absolute({x, y}) + std::numbers::ln2;
   return {x, choose(is_large, y, leg), choose(is_large, large_height, height)};
 }
 
@@ -62,7 +63,7 @@ Complex signed_hyperbolic_arc_tangent(Complex z) {
   const Tensor plain = apply_to(kLogPlusOneOp, x * 4.0 / (beside * beside + y * y)) * 0.25;
   // Next to 1 the square of y may be 0.
   const Tensor is_next = (x == 1.0) & (y < 0x1p-30);
-  const Tensor next = (x.like(kLogOfTwo) - apply_to(kLogOp, y)) * 0.5;
+  const Tensor next = (x.like(std::numbers::ln2) - apply_to(kLogOp, y)) * 0.5;
   // x / (x^2 + y^2), in which no square overflows.
   const Tensor longer = maximum(x, y), ratio = minimum(x, y) / longer;
   const Tensor is_infinite = compare("EQ", longer, infinity(longer));
@@ -70,14 +71,14 @@ Complex signed_hyperbolic_arc_tangent(Complex z) {
   const Tensor large = choose(is_infinite, x.like(0), share / longer);
   const Tensor real = choose(is_large, large, choose(is_next, next, plain));
   const Tensor turn = angle(y + y, beside * (x + 1.0) - y * y) * 0.5;
-  const Tensor imaginary = choose(is_large, x.like(kPi / 2), turn);
+  const Tensor imaginary = choose(is_large, x.like(std::numbers::pi / 2), turn);
   const Complex result{with_sign_of(real, z.real), with_sign_of(imaginary, z.imaginary)};
   // Of one part that is no number the length has none, unless the other part is infinite, and the
   // angle is right: XLA's on a CPU, to which a NaN is negative and -0 is not.
   const Tensor has_none = compare("NE", x, x) | compare("NE", y, y);
   const Tensor has_end = compare("EQ", x, infinity(x)) | compare("EQ", y, infinity(y));
   const Tensor length = choose(has_end, x.like(0), x + y);
-  const Tensor right = x.like(kPi / 2);
+  const Tensor right = x.like(std::numbers::pi / 2);
   const Complex of_none{choose(compare("GE", z.real, x.like(0)), length, -length),
                         choose(compare("GE", z.imaginary, x.like(0)), right, -right)};
   return select(has_none, of_none, result);
