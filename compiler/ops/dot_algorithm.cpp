@@ -2,10 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <bit>
+#include <cmath>
 #include <string>
-#include <tuple>
+#include <utility>
 
+#include "compiler/ops/elements.h"
+#include "compiler/ops/ops.h"
 #include "compiler/ops/verify.h"
 
 namespace superstep {
@@ -22,11 +27,86 @@ constexpr const char* kImprecise = "allow_imprecise_accumulation";
 constexpr std::array kFields = {kLeft,       kRight,    kSums,     kLeftParts,
                                 kRightParts, kProducts, kImprecise};
 
+constexpr PartsAlgorithm::Product kOne[] = {{0, 0}};
+constexpr PartsAlgorithm::Product kThree[] = {{1, 0}, {0, 1}, {0, 0}};
+constexpr PartsAlgorithm::Product kSix[] = {{1, 1}, {0, 2}, {2, 0}, {0, 1}, {1, 0}, {0, 0}};
+constexpr PartsAlgorithm::Product kNine[] = {{2, 2}, {1, 2}, {2, 1}, {1, 1}, {0, 2},
+                                             {2, 0}, {0, 1}, {1, 0}, {0, 0}};
+constexpr PartsAlgorithm kOfParts[] = {
+    {"bf16", 7, 1, kOne},  {"bf16", 7, 2, kThree}, {"bf16", 7, 3, kSix},
+    {"bf16", 7, 3, kNine}, {"tf32", 10, 1, kOne},  {"tf32", 10, 2, kThree},
+};
+
+constexpr std::int64_t kExponentBits = 8, kFractionBits = 23;  // of f32
+
+/// The bits of an f32 that a part has.
+std::uint32_t mask_of(const PartsAlgorithm& algorithm) {
+  return ~std::uint32_t{0} << (kFractionBits - algorithm.fraction_bits);
+}
+
+float cut_off(float x, const PartsAlgorithm& algorithm) {
+  return std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) & mask_of(algorithm));
+}
+
+float rounded(float x, const PartsAlgorithm& algorithm) {
+  if (std::isnan(x)) return x;
+  const auto bits = std::bit_cast<std::uint32_t>(x), last = ~mask_of(algorithm) + 1;
+  const std::uint32_t is_odd = (bits & last) == 0 ? 0 : 1;
+  return std::bit_cast<float>((bits + is_odd + last / 2 - 1) & mask_of(algorithm));
+}
+
 }  // namespace
+
+std::optional<PartsAlgorithm> parts_algorithm(const Op& op, DType lhs, DType rhs) {
+  const auto has_parts = [](DType dtype) { return dtype == DType::kF32 || dtype == DType::kBF16; };
+  if (!op.attributes.contains(kLeft) || !has_parts(lhs) || !has_parts(rhs)) return std::nullopt;
+  if (lhs == DType::kBF16 && rhs == DType::kBF16) return std::nullopt;
+  const std::string& precision = attribute<std::string>(op, kLeft);
+  if (attribute<std::string>(op, kRight) != precision ||
+      attribute<std::string>(op, kSums) != name_of(DType::kF32) ||
+      attribute<std::int64_t>(op, kLeftParts) * attribute<std::int64_t>(op, kRightParts) != 1) {
+    return std::nullopt;
+  }
+  const auto products = static_cast<std::size_t>(attribute<std::int64_t>(op, kProducts));
+  const auto* const found = std::ranges::find_if(kOfParts, [&](const PartsAlgorithm& one) {
+    return one.precision == precision && one.products.size() == products;
+  });
+  return found == std::end(kOfParts) ? std::nullopt : std::optional(*found);
+}
+
+std::vector<Tensor> parts_of(Tensor x, const PartsAlgorithm& algorithm) {
+  Tensor rest = convert(x, DType::kF32);
+  std::vector<Tensor> parts;
+  while (parts.size() + 1 < algorithm.parts) {
+    const Tensor bits = bitcast(rest, {DType::kU32, rest.shape()});
+    parts.push_back(bitcast(bits & bits.like(mask_of(algorithm)), rest.type()));
+    rest = rest - parts.back();
+  }
+  Op format;
+  format.attributes = {{"exponent_bits", kExponentBits},
+                       {"mantissa_bits", algorithm.fraction_bits}};
+  parts.push_back(rest.builder->apply(kReducePrecisionOp, {rest}, std::move(format)));
+  return parts;
+}
+
+std::vector<HostTensor> parts_of(const HostTensor& x, const PartsAlgorithm& algorithm) {
+  std::vector<HostTensor> parts(algorithm.parts, HostTensor({DType::kF32, x.type.shape}));
+  for (std::size_t i = 0; i < static_cast<std::size_t>(x.type.elements()); ++i) {
+    auto rest = static_cast<float>(read_float(x, i));
+    for (std::size_t p = 0; p + 1 < parts.size(); ++p) {
+      const float part = cut_off(rest, algorithm);
+      write_float(parts[p], i, part);
+      rest -= part;
+    }
+    write_float(parts.back(), i, rounded(rest, algorithm));
+  }
+  return parts;
+}
 
 void check_algorithm(const Op& op, DType lhs, DType rhs, DType result) {
   // Products of integers are exact, whatever floats are named.
   if (!op.attributes.contains(kLeft) || is_integer(result)) return;
+  if (parts_algorithm(op, lhs, rhs)) return;
   const DType sums = result == DType::kF64 ? DType::kF64 : DType::kF32;
   // Those of a narrower result are of its type.
   if (lhs == DType::kF64) lhs = result;
@@ -41,11 +121,14 @@ void check_algorithm(const Op& op, DType lhs, DType rhs, DType result) {
       products == 1) {
     return;
   }
+  const char* of_parts = lhs == DType::kF32 && rhs == DType::kF32
+                             ? ", also bf16 x bf16 with 1, 3, 6 or 9 and tf32 x tf32 with 1 or 3"
+                             : "";
   unsupported(op, fmt::format("algorithm {} x {} with sums in {}, {} product{} of each pair; of {} "
-                              "and {} there is {} x {} with sums in {}, 1 product of each pair: "
+                              "and {} there is {} x {} with sums in {}, 1 product of each pair{}: "
                               "convert the operands, or leave the algorithm out",
                               left, right, asked, products, products == 1 ? "" : "s", name_of(lhs),
-                              name_of(rhs), name_of(lhs), name_of(rhs), name_of(sums)));
+                              name_of(rhs), name_of(lhs), name_of(rhs), name_of(sums), of_parts));
 }
 
 void erase_algorithm(Op& op) {

@@ -1,8 +1,10 @@
-#include <array>
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <optional>
+#include <utility>
 
 #include "compiler/ops/dot_algorithm.h"
 #include "compiler/ops/elements.h"
@@ -90,7 +92,7 @@ std::vector<std::size_t> offsets(const Shape& shape, const Indices& dimensions) 
 
 /// Sums of products in f64, rounded once; of integers at the width of the result; OR of ANDs of
 /// booleans.
-std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> operands) {
+HostTensor evaluate_product(const Op& op, std::span<const HostTensor> operands) {
   const HostTensor& lhs = operands[0];
   const HostTensor& rhs = operands[1];
   const OperandDimensions left = dimensions_of(op, "lhs", lhs.type.shape.size());
@@ -137,6 +139,29 @@ std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> opera
       }
     }
   }
+  return result;
+}
+
+/// By parts those of the operands, each rounded once, and their sum in f32. What has no highest
+/// bits is left out where it is NaN: infinity has no other parts.
+std::vector<HostTensor> evaluate(const Op& op, std::span<const HostTensor> operands) {
+  const auto algorithm = parts_algorithm(op, operands[0].type.dtype, operands[1].type.dtype);
+  if (!algorithm) return {evaluate_product(op, operands)};
+  Op plain = op;
+  erase_algorithm(plain);
+  for (TensorType& type : plain.declared) type.dtype = DType::kF32;
+  const auto left = parts_of(operands[0], *algorithm), right = parts_of(operands[1], *algorithm);
+  const std::vector<TensorType> types = {operands[0].type, operands[1].type};
+  HostTensor result(infer(op, types)[0]);
+  std::vector<float> sums(static_cast<std::size_t>(result.type.elements()), -0.0F);
+  for (const auto& [l, r] : algorithm->products) {
+    const HostTensor product = evaluate_product(plain, std::array{left[l], right[r]});
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      if (l + r == 0 && std::isnan(sums[i])) sums[i] = 0;
+      sums[i] += static_cast<float>(read_float(product, i));
+    }
+  }
+  for (std::size_t i = 0; i < sums.size(); ++i) write_float(result, i, sums[i]);
   return {std::move(result)};
 }
 
@@ -151,13 +176,13 @@ std::optional<DType> operand_dtype(DType left, DType right, DType result) {
   return left == right ? std::optional(DType::kU8) : std::nullopt;
 }
 
-/// Whether no vertex takes operands and result.
+/// Whether no vertex takes operands and result as the op says.
 bool is_of_others(const Op& op, const Graph& graph) {
   const auto dtype = [&](ValueId v) { return graph.type(v).dtype; };
   const DType left = dtype(op.operands[0]), right = dtype(op.operands[1]);
   const DType result = dtype(op.results[0]);
-  return is_wide(left) || is_wide(right) || is_wide(result) ||
-         operand_dtype(left, right, result).has_value();
+  return parts_algorithm(op, left, right).has_value() || is_wide(left) || is_wide(right) ||
+         is_wide(result) || operand_dtype(left, right, result).has_value();
 }
 
 /// The same product of other operands.
@@ -167,6 +192,20 @@ Tensor product_of(const Op& op, Tensor lhs, Tensor rhs, TensorType type) {
   erase_algorithm(product);
   product.declared = {std::move(type)};
   return lhs.builder->apply(*op.definition, {lhs, rhs}, std::move(product));
+}
+
+/// As `evaluate` does it.
+Tensor product_of_parts(const Op& op, Tensor lhs, Tensor rhs, TensorType type,
+                        const PartsAlgorithm& algorithm) {
+  const DType result = std::exchange(type.dtype, DType::kF32);
+  const std::vector<Tensor> left = parts_of(lhs, algorithm), right = parts_of(rhs, algorithm);
+  std::optional<Tensor> sum;
+  for (const auto& [l, r] : algorithm.products) {
+    const Tensor product = product_of(op, left[l], right[r], type);
+    if (sum && l + r == 0) sum = select(compare("EQ", *sum, *sum), *sum, sum->like(0));
+    sum = sum ? *sum + product : product;
+  }
+  return convert(*sum, result);
 }
 
 /// One product of floats: a + bi as the row (a, b), c + di as the matrix ((c, d), (-d, c)), in
@@ -258,6 +297,9 @@ std::vector<Tensor> expand(GraphBuilder&, const Op& op, std::span<const Tensor> 
   TensorType type = infer(op, types)[0];
   const DType result = type.dtype;
   if (is_complex(result)) return {complex_product(op, lhs, rhs, type)};
+  if (const auto algorithm = parts_algorithm(op, lhs.dtype(), rhs.dtype())) {
+    return {product_of_parts(op, lhs, rhs, type, *algorithm)};
+  }
   if (is_wide(lhs.dtype()) || is_wide(rhs.dtype()) || is_wide(result)) {
     return {summed_products(op, lhs, rhs, type)};
   }
@@ -284,7 +326,9 @@ constexpr std::array kKeywords = {
 
 const OpDefinition kDotGeneralOp{
     .name = "stablehlo.dot_general",
-    .summary = "Sums of products over contracting dimensions, for each batch.",
+    .summary =
+        "Sums of products over contracting dimensions, for each batch; of f32 also of parts, "
+        "as an algorithm of bf16 or tf32 says.",
     .infer = infer,
     .evaluate = evaluate,
     .lowerings = {ExpandLowering{expand, is_of_others}, StepLowering{lower_product, votes}},

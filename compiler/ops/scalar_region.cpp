@@ -48,6 +48,14 @@ std::vector<HostTensor> evaluate_branch(const Op& op, std::span<const HostTensor
 
 }  // namespace
 
+bool is_same_scalar(const Op& op, const Graph& graph) {
+  const auto rearranges = [](const Lowering& lowering) {
+    return std::holds_alternative<RearrangeLowering>(lowering);
+  };
+  return op.operands.size() == 1 && std::ranges::all_of(op.definition->lowerings, rearranges) &&
+         graph.type(op.operands[0]).shape.empty() && graph.type(op.results[0]).shape.empty();
+}
+
 std::size_t branch_of(const Op& op, std::int64_t selector) {
   const auto last = static_cast<std::int64_t>(op.regions.size()) - 1;
   if (op.definition == &kIfOp) return selector != 0 ? 0 : 1;
@@ -88,7 +96,7 @@ std::vector<Tensor> choose_branch(const Op& op, Tensor selector,
 
 void check_scalar_ops(const Graph& region, std::string_view what) {
   for (const Op& inner : region.ops()) {
-    if (inner.definition->traits.is_opaque) continue;
+    if (inner.definition->traits.is_opaque || is_same_scalar(inner, region)) continue;
     if (is_branch(inner)) {
       for (const Graph& branch : inner.regions) check_scalar_ops(branch, what);
       continue;
@@ -135,6 +143,10 @@ std::vector<HostTensor> evaluate_scalar_region(const Graph& region,
     values[index(region.arguments()[i])] = std::move(arguments[i]);
   }
   for (const Op& op : region.ops()) {
+    if (is_same_scalar(op, region)) {
+      values[index(op.results[0])] = values[index(op.operands[0])];
+      continue;
+    }
     std::vector<HostTensor> operands;
     for (const ValueId operand : op.operands) operands.push_back(values[index(operand)]);
     std::vector<HostTensor> results =

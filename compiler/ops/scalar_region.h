@@ -12,6 +12,9 @@
 
 namespace superstep {
 
+/// Whether an op only gives a scalar the form that it has, as where JAX prints a broadcast of it.
+[[nodiscard]] bool is_same_scalar(const Op& op, const Graph& graph);
+
 /// Checks that a region holds elementwise ops and constants only; `what` is its name in messages.
 /// Throws Unsupported.
 void check_scalar_ops(const Graph& region, std::string_view what);

@@ -2,7 +2,9 @@
 #include <utility>
 #include <vector>
 
+#include "compiler/ops/identity.h"
 #include "compiler/ops/op.h"
+#include "compiler/ops/scalar_region.h"
 #include "compiler/passes/passes.h"
 #include "compiler/passes/rewrite.h"
 
@@ -59,7 +61,9 @@ Graph expand_ops(Graph graph) {
 }
 
 Graph expand_shorthands(Graph graph) {
+  static const ExpandLowering kIdentity{expand_identity};
   return expand_chosen(std::move(graph), [](const Op& op, const Graph& of) {
+    if (is_same_scalar(op, of)) return &kIdentity;
     return op.definition->traits.is_shorthand ? lowering_as<ExpandLowering>(op, of) : nullptr;
   });
 }

@@ -56,6 +56,40 @@ OpCase dot_by_algorithm(DType dtype, const char* sums) {
   return product;
 }
 
+constexpr double kOf24Bits = 1 + 0x1p-8 + 0x1p-15 + 0x1p-23;
+
+/// The product of two numbers of 24 bits by parts of these, f32 sums.
+OpCase dot_by_parts(const std::string& precision, std::int64_t products, double x, double y,
+                    double expected) {
+  OpCase product =
+      dot("ByParts_" + precision + "_" + std::to_string(products), vector_of(kF32, {x}),
+          vector_of(kF32, {y}), {}, {}, {0}, {0}, numbers(kF32, {}, {expected}));
+  product.attributes.insert({{"lhs_precision_type", precision},
+                             {"rhs_precision_type", precision},
+                             {"accumulation_type", std::string("f32")},
+                             {"lhs_component_count", std::int64_t{1}},
+                             {"rhs_component_count", std::int64_t{1}},
+                             {"num_primitive_operations", products},
+                             {"allow_imprecise_accumulation", false}});
+  return product;
+}
+
+/// A sum whose second operand is broadcast from a scalar to a scalar, as JAX prints it.
+Graph reducer_with_broadcast() {
+  Graph region;
+  const ValueId a = region.add_argument({kF32, {}}, "a");
+  Op broadcast;
+  broadcast.definition = find_op("stablehlo.broadcast_in_dim");
+  broadcast.attributes = {{"broadcast_dimensions", Indices{}}};
+  broadcast.operands = {region.add_argument({kF32, {}}, "b")};
+  broadcast.declared = {{kF32, {}}};
+  Op add;
+  add.definition = find_op("stablehlo.add");
+  add.operands = {a, region.add_op(std::move(broadcast)).results[0]};
+  region.set_results(region.add_op(std::move(add)).results);
+  return region;
+}
+
 OpCase iota(const std::string& what, std::int64_t dimension, HostTensor result) {
   return {"stablehlo.iota", what, {}, {{"iota_dimension", dimension}}, {result}, 0, {}};
 }
@@ -72,6 +106,8 @@ std::vector<OpCase> contraction_cases() {
       iota("SpecExample", 0, numbers(kI32, {4, 2}, {0, 0, 1, 1, 2, 2, 3, 3})),
       iota("LastDimensionFloat", 1, numbers(kF16, {2, 3}, {0, 1, 2, 0, 1, 2})),
       reduce("Rows", {x, zero}, {1}, binary_reducer("stablehlo.add", kF32),
+             {vector_of(kF32, {6, 15})}),
+      reduce("ByBroadcastScalars", {x, zero}, {1}, reducer_with_broadcast(),
              {vector_of(kF32, {6, 15})}),
       reduce("Columns", {x, numbers(kF32, {}, {1})}, {0}, binary_reducer("stablehlo.add", kF32),
              {vector_of(kF32, {6, 8, 10})}),
@@ -147,6 +183,14 @@ std::vector<OpCase> contraction_cases() {
       dot("BytesTimesInt", vector_of(kI8, {-1, 2}), vector_of(kI32, {1000, 7}), {}, {}, {0}, {0},
           numbers(kI32, {}, {-986})),
       dot_by_algorithm(kF32, "f32"),
+      // Parts of 8 bits: 1, 2^-8 + 2^-15, 2^-23; as one, rounded: 1 + 2^-7.
+      dot_by_parts("bf16", 1, kOf24Bits, 1, 1 + 0x1p-7),
+      dot_by_parts("bf16", 3, kOf24Bits, 1, 1 + 0x1p-8 + 0x1p-15),
+      dot_by_parts("bf16", 6, kOf24Bits, 1, kOf24Bits),
+      dot_by_parts("bf16", 9, kOf24Bits, 1, kOf24Bits),
+      // Of 11 bits: 1 + 2^-8, 2^-15 + 2^-23.
+      dot_by_parts("tf32", 1, kOf24Bits, 1, 1 + 0x1p-8),
+      dot_by_parts("tf32", 3, kOf24Bits, 1, kOf24Bits),
       dot_by_algorithm(kF16, "f32"),
       dot_by_algorithm(kBF16, "f32"),
       dot_by_algorithm(kF8E4M3FN, "f32"),

@@ -124,7 +124,7 @@ TEST(OpErrors, NameABitcastOfTooFewElements) {
             "operand is tensor<1xf16>");
 }
 
-/// As JAX's `precision="BF16_BF16_F32_X3"` prints it.
+/// As JAX prints its `precision="BF16_BF16_F32_X3"` and others.
 Attributes product_by(const char* operands, const char* sums, std::int64_t products) {
   return {
       {"lhs_contracting_dimensions", Indices{0}},    {"rhs_contracting_dimensions", Indices{0}},
@@ -136,12 +136,13 @@ Attributes product_by(const char* operands, const char* sums, std::int64_t produ
 
 TEST(OpErrors, NameAnAlgorithmThatAProductDoesNotHave) {
   const HostTensor single = vector_of(kF32, {1, 2}), half = vector_of(kF16, {1, 2});
-  EXPECT_EQ(refusal("dot_general", {single, single}, product_by("bf16", "f32", 3),
+  EXPECT_EQ(refusal("dot_general", {single, single}, product_by("bf16", "f32", 4),
                     ExitCode::kUnsupported, {}, {{kF32, {}}}),
             "case.mlir:3:7: error: stablehlo.dot_general: algorithm bf16 x bf16 with sums in f32, "
-            "3 products of each pair; of f32 and f32 there is f32 x f32 with sums in f32, 1 "
-            "product of each pair: convert the operands, or leave the algorithm out");
-  static_cast<void>(refusal("dot_general", {single, single}, product_by("tf32", "f32", 1),
+            "4 products of each pair; of f32 and f32 there is f32 x f32 with sums in f32, 1 "
+            "product of each pair, also bf16 x bf16 with 1, 3, 6 or 9 and tf32 x tf32 with 1 or 3: "
+            "convert the operands, or leave the algorithm out");
+  static_cast<void>(refusal("dot_general", {single, single}, product_by("tf32", "f32", 6),
                             ExitCode::kUnsupported, {}, {{kF32, {}}}));
   static_cast<void>(refusal("dot_general", {half, half}, product_by("f16", "f16", 1),
                             ExitCode::kUnsupported, {}, {{kF16, {}}}));
@@ -269,9 +270,10 @@ TEST(OpErrors, NameAnOpThatAReducerCannotHold) {
   Op reshape;
   reshape.definition = find_op("stablehlo.reshape");
   reshape.operands = {a};
-  reshape.declared = {{kF32, {}}};
+  reshape.declared = {{kF32, {1}}};
   reshape.location = {{"case.mlir", 4, 9}};
-  region.set_results(region.add_op(std::move(reshape)).results);
+  region.add_op(std::move(reshape));
+  region.set_results({a});
   EXPECT_EQ(refusal("reduce", {kX, numbers(kF32, {}, {0})}, {{"dimensions", Indices{0}}},
                     ExitCode::kUnsupported, {region}),
             "case.mlir:4:9: error: stablehlo.reshape: within a reducer; only elementwise ops and "
