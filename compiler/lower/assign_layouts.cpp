@@ -54,7 +54,8 @@ struct Ballot {
   [[nodiscard]] bool is_worth_a_table(const TensorType& type, const Layouts& layouts,
                                       const LayoutWish& wish) const {
     const std::int64_t in_table = layouts.most_on_a_tile(type, wish);
-    const std::int64_t spread = layouts.most_on_a_tile(type, {.row = wish.row});
+    const std::int64_t spread =
+        layouts.most_on_a_tile(type, {.row = wish.row, .least = wish.least});
     return elementwise * (in_table - spread) <= indexed * (layouts.costs().phase() + in_table);
   }
 
@@ -89,18 +90,15 @@ class Assignment {
     for_each_donation([&](ValueId argument, ValueId result) { unite(argument, result); });
   }
 
-  AssignedLayouts run(Layouts& layouts, const std::map<ValueId, LayoutPtr>& placed) {
+  AssignedLayouts run(Layouts& layouts, const std::map<ValueId, LayoutPtr>* placed) {
     number_companies();
     number_groups();
-    for_each_donation([&](ValueId argument, ValueId) { group(argument).is_fixed = true; });
-    // What a loop carries, which comes first, counts more than what it only uses.
-    for (auto at = placed.rbegin(); at != placed.rend(); ++at) {
-      const auto& [argument, layout] = *at;
-      // What is computed of it needs no more than one copy.
-      if (layout == layouts.everywhere()) continue;
-      group(argument).layout = layout;
-      group(argument).is_fixed = true;
+    if (placed == nullptr) {
+      for_each_of_host([&](ValueId v) { group(v).wish.least = Costs::kLeastPerTile; });
+    } else {
+      place(layouts, *placed);
     }
+    for_each_donation([&](ValueId argument, ValueId) { group(argument).is_fixed = true; });
     hold_votes();
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       ballots_[g].give(groups_[g].type, layouts, groups_[g].wish);
@@ -109,6 +107,34 @@ class Assignment {
   }
 
  private:
+  void place(Layouts& layouts, const std::map<ValueId, LayoutPtr>& placed) {
+    // What a loop carries, which comes first, counts more than what it only uses.
+    for (auto at = placed.rbegin(); at != placed.rend(); ++at) {
+      const auto& [argument, layout] = *at;
+      // What is computed of it needs no more than one copy.
+      if (layout == layouts.everywhere()) continue;
+      group(argument).layout = layout;
+      group(argument).is_fixed = true;
+    }
+  }
+
+  /// Arguments and results that the host moves at each call: not those that share storage, which
+  /// stay from call to call.
+  void for_each_of_host(const auto& visit) {
+    const auto is_donated = [&](std::size_t a) { return a < aliases_.size() && aliases_[a]; };
+    std::set<std::uint32_t> kept;
+    for (std::size_t a = 0; a < graph_.arguments().size(); ++a) {
+      if (is_donated(a)) {
+        kept.insert(*aliases_[a]);
+      } else {
+        visit(graph_.arguments()[a]);
+      }
+    }
+    for (std::uint32_t r = 0; r < graph_.results().size(); ++r) {
+      if (!kept.contains(r)) visit(graph_.results()[r]);
+    }
+  }
+
   void for_each_donation(const auto& visit) const {
     for (std::size_t a = 0; a < aliases_.size(); ++a) {
       const std::optional<std::uint32_t> result = aliases_[a];
@@ -244,7 +270,9 @@ class Assignment {
       std::size_t& group = number[alike_.of(v)];
       if (group == kNone) {
         group = groups_.size();
-        groups_.push_back({graph_.type(v), {.company = company_.at(connected_.of(v))}});
+        const LayoutWish wish{.least = Costs::kLeastOnDevice,
+                              .company = company_.at(connected_.of(v))};
+        groups_.push_back({graph_.type(v), wish});
       }
       group_of_.push_back(group);
     }
@@ -372,7 +400,7 @@ class Assignment {
 }  // namespace
 
 AssignedLayouts assign_layouts(const Module& module, Layouts& layouts,
-                               const std::map<ValueId, LayoutPtr>& placed) {
+                               const std::map<ValueId, LayoutPtr>* placed) {
   return Assignment(module.main, module.argument_alias).run(layouts, placed);
 }
 

@@ -36,7 +36,9 @@ class AssignedLayouts {
     const LayoutPtr layout = of(v);
     const Group& group = group_of(v);
     if (layout->is_row_major() && layout->elements() == group.type.elements()) return layout;
-    return layouts_.of(group.type, {group.wish.row, group.wish.company});
+    return layouts_.of(
+        group.type,
+        {.row = group.wish.row, .least = group.wish.least, .company = group.wish.company});
   }
   [[nodiscard]] bool is_fixed(ValueId v) const { return group_of(v).is_fixed; }
 
@@ -50,9 +52,9 @@ class AssignedLayouts {
 
 /// Groups the values of a module's main graph that should lie alike (operands and results of
 /// elementwise ops, what is only reshaped, arguments and the results that take their storage), and
-/// lets the users of each group vote on how it is cut. Arguments that lie somewhere already stay
-/// there.
+/// lets the users of each group vote on how it is cut. Of a region `placed` says where arguments
+/// lie, which stay there; without it arguments and results are the host's.
 [[nodiscard]] AssignedLayouts assign_layouts(const Module& module, Layouts& layouts,
-                                             const std::map<ValueId, LayoutPtr>& placed = {});
+                                             const std::map<ValueId, LayoutPtr>* placed = nullptr);
 
 }  // namespace superstep

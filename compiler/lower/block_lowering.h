@@ -27,7 +27,7 @@ class BlockLowering {
   /// Of a program, or of a region in a block whose builder is given; `placed` as for
   /// `assign_layouts`.
   BlockLowering(const Module& module, ProgramBuilder for_block, const LoweringChoices& its_choices,
-                const std::map<ValueId, LayoutPtr>& placed = {})
+                const std::map<ValueId, LayoutPtr>* placed = nullptr)
       : graph(module.main),
         choices(its_choices),
         builder(std::move(for_block)),

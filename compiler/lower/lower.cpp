@@ -21,7 +21,7 @@ namespace {
 class GraphLowering {
  public:
   GraphLowering(const Module& module, ProgramBuilder builder, const LoweringChoices& choices,
-                const std::map<ValueId, LayoutPtr>& placed = {})
+                const std::map<ValueId, LayoutPtr>* placed = nullptr)
       : module_(module),
         graph_(module.main),
         block_(module, std::move(builder), choices, placed),
@@ -489,7 +489,7 @@ Block lower_region(BlockLowering& outer, const Graph& region, const RegionBuffer
     const std::optional<BufferId> buffer = buffers.arguments[a];
     if (buffer) placed.emplace(region.arguments()[a], outer.builder.buffer(*buffer).layout);
   }
-  return GraphLowering(module, ProgramBuilder(&outer.builder), outer.choices, placed)
+  return GraphLowering(module, ProgramBuilder(&outer.builder), outer.choices, &placed)
       .run_region(buffers, outer.builder, loop);
 }
 

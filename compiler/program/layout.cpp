@@ -79,19 +79,20 @@ const Interval* Layout::on(TileId tile) const {
   return &intervals_[found->second];
 }
 
-Layouts::Cut Layouts::cut_of(const Shape& shape, std::int64_t wanted_row) const {
+Layouts::Cut Layouts::cut_of(const Shape& shape, const LayoutWish& wish) const {
   std::int64_t elements = 1;
   for (const std::int64_t size : shape) elements *= size;
-  const std::int64_t share =
-      std::max(Costs::kLeastPerTile, divide_up(elements, std::int64_t{tiles_}));
+  const std::int64_t share = std::max(wish.least, divide_up(elements, std::int64_t{tiles_}));
   const std::int64_t balanced = divide_up(share, kGrain) * kGrain;
   // Whole rows or parts of a row, where no tile gets much more than its share.
   const auto in_rows = [&](std::int64_t row, std::int64_t surplus) -> std::optional<Cut> {
     if (row <= 1) return std::nullopt;
     const std::int64_t rows = elements / row;
-    const std::int64_t most = balanced + surplus + Costs::kLeastPerTile;
-    if (row <= share) {
-      const std::int64_t part = std::max(share / row, divide_up(rows, std::int64_t{tiles_})) * row;
+    const std::int64_t most = balanced + surplus + wish.least;
+    if (row <= std::max(share, Costs::kLeastPerTile)) {
+      const std::int64_t rows_of_share = std::max(share / row, std::int64_t{1});
+      const std::int64_t part =
+          std::max(rows_of_share, divide_up(rows, std::int64_t{tiles_})) * row;
       if (part <= most) return Cut{elements, std::min(part, elements)};
     } else if (rows <= tiles_) {
       const std::int64_t parts = std::min(std::int64_t{tiles_} / rows, divide_up(row, share));
@@ -111,15 +112,15 @@ Layouts::Cut Layouts::cut_of(const Shape& shape, std::int64_t wanted_row) const 
   // and networks on small64 are above the least by 0.43 % on average with none, 1.00 % with a
   // fourth, 2.55 % with a half, and take the same with a fourth to all where the rows are wanted].
   const std::optional<Cut> cut = in_rows(row, balanced / 4);
-  if (wanted_row > 1 && !(cut && cut->part % wanted_row == 0)) {
-    if (const std::optional<Cut> wanted = in_rows(wanted_row, balanced / 2)) return *wanted;
+  if (wish.row > 1 && !(cut && cut->part % wish.row == 0)) {
+    if (const std::optional<Cut> wanted = in_rows(wish.row, balanced / 2)) return *wanted;
   }
   return cut.value_or(Cut{elements, std::min(balanced, elements)});
 }
 
 LayoutPtr Layouts::of(const TensorType& type, const LayoutWish& wish) {
   if (wish.table) return of_table(type, wish);
-  const Cut cut = cut_of(type.shape, wish.row);
+  const Cut cut = cut_of(type.shape, wish);
   const std::int64_t elements = type.elements();
   LayoutPtr& layout = by_cut_[{elements, cut, wish.company}];
   if (layout) return layout;
@@ -137,7 +138,7 @@ LayoutPtr Layouts::of(const TensorType& type, const LayoutWish& wish) {
 }
 
 std::int64_t Layouts::most_on_a_tile(const TensorType& type, const LayoutWish& wish) const {
-  if (!wish.table) return cut_of(type.shape, wish.row).part;
+  if (!wish.table) return cut_of(type.shape, wish).part;
   const auto bytes = static_cast<std::int64_t>(size_of(type.dtype));
   return table_cut(*wish.table, bytes, tiles_, tile_bytes_, wish.is_read_whole).elements();
 }

@@ -73,6 +73,8 @@ struct LayoutWish {
   /// Rows of so many elements stay whole even if a tile then holds half as much again as its share,
   /// not only a quarter; 0: none.
   std::int64_t row = 0;
+  /// Elements on a tile, at least.
+  std::int64_t least = Costs::kLeastPerTile;
   /// Tensors that are cut alike share tiles in one company; each company has tiles of its own.
   std::uint32_t company = 0;
   /// Positions stay whole on each tile.
@@ -120,7 +122,7 @@ class Layouts {
     std::int64_t part = 1;
     auto operator<=>(const Cut&) const = default;
   };
-  [[nodiscard]] Cut cut_of(const Shape& shape, std::int64_t wanted_row) const;
+  [[nodiscard]] Cut cut_of(const Shape& shape, const LayoutWish& wish) const;
 
   LayoutPtr of_table(const TensorType& type, const LayoutWish& wish);
 

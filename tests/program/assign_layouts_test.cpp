@@ -153,6 +153,27 @@ TEST_F(AssignLayouts, ResultsLieWhereTheArgumentsLieWhoseStorageTheyTake) {
   EXPECT_FALSE(assigned.is_fixed(result(1)));
 }
 
+TEST_F(AssignLayouts, WhatStaysFromCallToCallLiesOnMoreTilesThanWhatTheHostMoves) {
+  const AssignedLayouts assigned = assign(
+      "func.func @main(%a: tensor<64xf32> {tf.aliasing_output = 0 : i32}, %b: tensor<64xf32>) -> "
+      "(tensor<64xf32>, tensor<64xf32>) {\n"
+      "%z = stablehlo.constant dense<1.0> : tensor<64xf32>\n"
+      "%0 = stablehlo.add %a, %z : tensor<64xf32>\n"
+      "%1 = stablehlo.negate %b : tensor<64xf32>\n"
+      "return %0, %1 : tensor<64xf32>, tensor<64xf32>\n}");
+  EXPECT_EQ(assigned.of(argument(0))->intervals().size(), 8U);
+  EXPECT_EQ(assigned.of(argument(1))->intervals().size(), 4U);
+}
+
+TEST_F(AssignLayouts, RowsThatTheHostWouldLeaveWholeStayWhole) {
+  const AssignedLayouts assigned = assign(
+      "func.func @main(%a: tensor<32x10xf32> {tf.aliasing_output = 0 : i32}) -> "
+      "tensor<32x10xf32> {\n"
+      "%0 = stablehlo.negate %a : tensor<32x10xf32>\n"
+      "return %0 : tensor<32x10xf32>\n}");
+  EXPECT_EQ(assigned.of(argument(0))->intervals().size(), 32U);
+}
+
 /// Compute cycles on bow of `op` applied to each of `count` arguments.
 Cycles compute_cycles(int count, const std::string& type,
                       const std::function<std::string(int)>& op) {
