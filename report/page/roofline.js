@@ -3,8 +3,6 @@
 /// FLOP that an AMP unit does in a cycle: docs/config.md has, at tile.amp_units and tile.clock, where the 128 and 32 of 16 units come from.
 const AMP_FLOPS = [["AMP, f32", 2], ["AMP, f16", 8]];
 
-/// A number to three digits.
-
 function rooflineRows(r) {
   return operationRows(r).filter((row) => row.flops && row.device).sort((a, b) => b.device - a.device)
     .map((row) => ({ ...row, intensity: row.bytes ? row.flops / row.bytes : Infinity }));
