@@ -44,6 +44,10 @@ class Simulation::Impl {
     access_.when_changed = [this] { forget_opening(); };
   }
 
+  static constexpr const char* kRuns =
+      "the simulation runs, and a callback or an observer of it may not run, call or change it: do "
+      "so when it has stopped";
+
   /// Where a run stops, besides at its end.
   struct Goal {
     std::function<std::optional<StopKind>()> is_there = [] { return std::nullopt; };
@@ -55,7 +59,7 @@ class Simulation::Impl {
   };
 
   Stop advance(const Goal& goal) {
-    check_whole();
+    check_stands();
     const Cycles from = inside_ ? *inside_ + Cycles(1) : Cycles();
     if (is_over(goal)) return {StopKind::kBreakpoint};
     leave();
@@ -63,7 +67,7 @@ class Simulation::Impl {
     if (calls_.has_program() && chip_.barrier(kZoneExternal)->waits_for_host()) {
       kernel_.send({.time = kernel_.now(), .to = &chip_.host(), .message = HostCall{}});
     }
-    return or_break([&] { return run_to(goal, from); });
+    return run([&] { return run_to(goal, from); });
   }
 
   /// It stands at a goal, or behind it.
@@ -77,13 +81,19 @@ class Simulation::Impl {
     return goal.superstep && totals_.supersteps >= *goal.superstep;
   }
 
-  /// What an observer, a callback or another part of the user's throws in `act` leaves the machine
-  /// in between, for good.
+  /// Runs `act`, with nothing of it called or changed by the user's parts. What one of those throws
+  /// leaves the machine in between, for good.
   template <class Act>
-  Stop or_break(const Act& act) {
+  Stop run(const Act& act) {
+    is_running_ = true;
+    access_.why_not_changed = kRuns;
     try {
-      return act();
+      const Stop stop = act();
+      is_running_ = false;
+      if (!inside_) access_.why_not_changed.clear();
+      return stop;
     } catch (...) {
+      is_running_ = false;
       is_broken_ = true;
       throw;
     }
@@ -101,6 +111,8 @@ class Simulation::Impl {
       }
       const std::uint64_t supersteps = totals_.supersteps;
       if (!kernel_.step()) return stand_still();
+      // A trap of the cycle in which the program ends is behind its end.
+      while (chip_.has_ended() && kernel_.next() == kernel_.now()) kernel_.step();
       if (traps_.trap()) return trap(*traps_.trap());
       if (exceeds_limit_) return trap(limit_trap());
       if (totals_.supersteps == supersteps) continue;
@@ -113,8 +125,9 @@ class Simulation::Impl {
     }
   }
 
-  /// Throws UserError (usage) when an exception left the machine in between.
-  void check_whole() const {
+  /// Throws UserError (usage) while it runs, and when an exception left the machine in between.
+  void check_stands() const {
+    if (is_running_) throw UserError(ExitCode::kUsage, kRuns);
     if (!is_broken_) return;
     throw UserError(ExitCode::kUsage, "an exception left the simulation inside superstep " +
                                           std::to_string(totals_.supersteps) +
@@ -222,21 +235,27 @@ class Simulation::Impl {
   [[nodiscard]] Cycles now() const { return inside_.value_or(totals_.cycles); }
 
   void step_back(std::uint64_t cycles) {
-    check_whole();
+    check_stands();
     const Cycles cycle = now() - std::min(now(), Cycles(cycles));
-    const std::optional<Cycles> opening = look_.opening();
-    if (!opening || cycle < *opening || chip_.is_visiting()) {
-      throw UserError(
-          ExitCode::kUsage,
-          opening
-              ? fmt::format("cycle {} cannot be shown: the last opening that was kept is at "
-                            "cycle {}",
-                            cycle.value(), opening->value())
-              : fmt::format("cycle {} cannot be shown: no opening was kept, as run_until a cycle "
-                            "and step_cycles do",
-                            cycle.value()));
+    if (const std::string reason = why_not_shown(cycle); !reason.empty()) {
+      throw UserError(ExitCode::kUsage,
+                      fmt::format("cycle {} cannot be shown: {}", cycle.value(), reason));
     }
-    (void)or_break([&] { return show(cycle); });
+    (void)run([&] { return show(cycle); });
+  }
+
+  /// Why the tiles cannot be brought back to a cycle; empty where they can.
+  [[nodiscard]] std::string why_not_shown(Cycles cycle) const {
+    const std::optional<Cycles> opening = look_.opening();
+    if (!opening) return "no opening was kept, as run_until a cycle and step_cycles do";
+    if (cycle < *opening) {
+      return fmt::format("the last opening that was kept is at cycle {}", opening->value());
+    }
+    if (!chip_.is_visiting()) return {};
+    return fmt::format(
+        "a visit of the host goes on since cycle {}, whose words are not dated: run to its end, as "
+        "by step_superstep",
+        opening->value());
   }
 
   /// Of everything but memories, callbacks and observers.
@@ -246,7 +265,7 @@ class Simulation::Impl {
   }
 
   void save(const std::filesystem::path& path, const InputDigests& inputs) {
-    check_whole();
+    check_stands();
     const bool is_waiting = kernel_.all_of([](const Event<Message>& event) {
       return std::holds_alternative<HostCall>(event.message);
     });
@@ -369,7 +388,7 @@ class Simulation::Impl {
   }
 
   void begin_call(bool is_last) {
-    check_whole();
+    check_stands();
     if (!calls_.has_program() && (last_stop_ || chip_.has_ended())) {
       throw UserError(ExitCode::kUsage, "the program has ended; nothing can be called any more");
     }
@@ -424,7 +443,8 @@ class Simulation::Impl {
   bool exceeds_limit_ = false;                ///< a superstep has ended that should not have begun
   std::optional<Stop> last_stop_;             ///< after which nothing runs any more
   std::optional<std::uint32_t> step_inside_;  ///< that was interrupted before its superstep ended
-  bool is_broken_ = false;                    ///< by an exception
+  bool is_running_ = false;
+  bool is_broken_ = false;  ///< by an exception
   Chip chip_;
   Calls calls_;
   WatchFeed feed_;
@@ -435,6 +455,7 @@ class Simulation::Impl {
 };
 
 Simulation::Simulation(std::shared_ptr<const ProgramImage> image, SimulationOptions options) {
+  if (!image) throw UserError(ExitCode::kUsage, "the image of a simulation is null");
   if (std::vector<Problem> found = problems(*image); !found.empty()) {
     throw MalformedInput(std::move(found));
   }
@@ -449,6 +470,7 @@ Simulation& Simulation::operator=(Simulation&&) noexcept = default;
 const ProgramImage& Simulation::image() const { return *impl_->image_; }
 
 void Simulation::observe(Observer& observer) {
+  impl_->check_stands();
   impl_->feed_.add(observer);
   impl_->feed_.open(impl_->totals_.supersteps);
   impl_->observers_.push_back(&observer);
@@ -478,6 +500,7 @@ Stop Simulation::call(bool is_last) {
 }
 
 std::vector<HostTensor> Simulation::call(std::vector<HostTensor> arguments, bool is_last) {
+  impl_->check_stands();
   set_arguments(std::move(arguments));
   const Stop stop = call(is_last);
   if (stop.kind == StopKind::kTrap) throw UserError(ExitCode::kFailedCheck, stop.trap->text());
@@ -488,6 +511,7 @@ std::vector<HostTensor> Simulation::call(std::vector<HostTensor> arguments, bool
 }
 
 void Simulation::set_host_program(HostProgram program) {
+  impl_->check_stands();
   impl_->calls_.set_program(std::move(program));
 }
 void Simulation::send_argument(std::uint32_t position, std::span<const std::byte> bytes) {
@@ -495,15 +519,18 @@ void Simulation::send_argument(std::uint32_t position, std::span<const std::byte
 }
 
 void Simulation::connect_argument(std::uint32_t position, StreamSource source) {
+  impl_->check_stands();
   impl_->calls_.connect_argument(position, std::move(source));
 }
 void Simulation::connect_result(std::uint32_t position, StreamSink sink) {
+  impl_->check_stands();
   impl_->calls_.connect_result(position, std::move(sink));
 }
 void Simulation::feed(std::uint32_t queue, HostTensor value) {
   impl_->calls_.feed(queue, std::move(value));
 }
 void Simulation::connect_infeed(std::uint32_t queue, StreamSource source) {
+  impl_->check_stands();
   impl_->calls_.connect_infeed(queue, std::move(source));
 }
 std::uint64_t Simulation::infeeds_made(std::uint32_t queue) const {
@@ -516,6 +543,7 @@ std::optional<HostTensor> Simulation::take(std::uint32_t queue) {
   return impl_->calls_.take(queue);
 }
 void Simulation::connect_outfeed(std::uint32_t queue, StreamSink sink) {
+  impl_->check_stands();
   impl_->calls_.connect_outfeed(queue, std::move(sink));
 }
 

@@ -102,8 +102,12 @@ struct Breakpoint {
 /// tiles are shown as they are at a cycle, and the run goes on as if nobody had looked. What it
 /// does depends on the image and the arguments alone, not on threads or on where it is stopped.
 ///
-/// Throws MalformedInput for an image that has `problems`. Several simulations may run at a time in
-/// one process; one belongs to one thread at a time.
+/// While it runs its callbacks, host program and observers may look at it, feed it and set
+/// arguments, which count for what comes. What runs or calls it, adds to its parts, changes memory
+/// or makes a checkpoint throws UserError (usage) then.
+///
+/// Throws MalformedInput for an image that has `problems`, UserError (usage) for none. Several
+/// simulations may run at a time in one process; one belongs to one thread at a time.
 class Simulation {
  public:
   explicit Simulation(std::shared_ptr<const ProgramImage> image, SimulationOptions options = {});
@@ -159,7 +163,8 @@ class Simulation {
 
   /// `source` makes the value of an argument for each call.
   void connect_argument(std::uint32_t position, StreamSource source);
-  /// `sink` takes a result when the visit that brings it is over.
+  /// `sink` takes a result when the visit that brings it is over: as the host comes for the next
+  /// call, and behind the last call before the program ends.
   void connect_result(std::uint32_t position, StreamSink sink);
   /// Another value for an infeed of the program. One that is empty when the program needs it is a
   /// trap of context `host`.
@@ -184,7 +189,8 @@ class Simulation {
   /// `run_until` so many cycles later.
   Stop step_cycles(std::uint64_t cycles);
   /// Shows the tiles as they were so many cycles ago. Throws UserError (usage) when that is before
-  /// the last opening that `run_until` or `step_cycles` kept, or memory was changed since.
+  /// the last opening that `run_until` or `step_cycles` kept, memory was changed since, or a visit
+  /// of the host goes on.
   void step_back(std::uint64_t cycles);
 
   /// Where it stands: the cycle of a look inside a superstep, else of the last barrier opening.

@@ -19,6 +19,10 @@ namespace {
 /// acted.
 constexpr Cycles kListening(2);
 
+/// Up to which a visit may last. Behind it there is room in 64 bits for what comes before the next
+/// visit is checked.
+constexpr Cycles kLastOfVisit(std::uint64_t{1} << 63);
+
 }  // namespace
 
 HostLink::HostLink(Chip& chip, const ProgramImage& image)
@@ -352,6 +356,16 @@ void HostLink::add_packets(std::uint32_t stream, std::uint32_t most,
   }
 }
 
+/// Whether the visit ends in a cycle that a run can count to; else there is a trap.
+bool HostLink::check_end(MachineOutbox& out) const {
+  if (out.now() <= kLastOfVisit && data_end_ <= kLastOfVisit - out.now()) return true;
+  refuse(out, fmt::format("the packets of this visit end behind cycle {}, up to which a run goes: "
+                          "try a shorter host.packet_overhead, larger packets, a lower tile.clock "
+                          "or fewer calls{}",
+                          kLastOfVisit.value(), place_of_visit()));
+  return false;
+}
+
 /// Whether the tiles can take the packets when they arrive; else there is a trap for the first one.
 bool HostLink::check_arrivals(const std::vector<HostPacket>& packets, Cycles opening,
                               const std::vector<VisitPorts>& ports, MachineOutbox& out) const {
@@ -416,7 +430,7 @@ void HostLink::visit(MachineOutbox& out) {
     time_packets(machine, *packets);
     note(*packets);
   }
-  if (!check_arrivals(to_tiles, out.now(), ports, out)) return;
+  if (!check_end(out) || !check_arrivals(to_tiles, out.now(), ports, out)) return;
   for (const std::uint32_t s : phase_->arguments) {
     if (!is_sent(s)) continue;
     copy_to_tiles(

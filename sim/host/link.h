@@ -134,6 +134,7 @@ class HostLink : public MachineProcess {
   void visit(MachineOutbox& out);
   [[nodiscard]] std::vector<VisitPorts> checked_ports(MachineOutbox& out) const;
   void add_packets(std::uint32_t stream, std::uint32_t most, std::vector<HostPacket>& packets);
+  [[nodiscard]] bool check_end(MachineOutbox& out) const;
   [[nodiscard]] bool check_arrivals(const std::vector<HostPacket>& packets, Cycles opening,
                                     const std::vector<VisitPorts>& ports, MachineOutbox& out) const;
   void send_trap(MachineOutbox& out, std::size_t entry, PortFault fault) const;

@@ -25,7 +25,8 @@ struct HostPacket {
 /// others as they become ready, and are dealt to the links in turn. A packet begins when the one
 /// before it has left its link, and one of its link's `packets_in_flight` places is free: that of a
 /// packet is free again a phase latency after its end. It ends the packet overhead and its bytes
-/// by the bandwidth later. Times are exact, and rounded up to whole cycles only in the packets.
+/// by the bandwidth later. Times are exact, and rounded up to whole cycles only in the packets; one
+/// behind the last cycle of 64 bits is that cycle.
 void time_packets(const MachineConfig& machine, std::vector<HostPacket>& packets);
 
 }  // namespace superstep

@@ -4,8 +4,12 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <memory>
+#include <span>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "sim/exchange/fabric.h"
@@ -241,6 +245,84 @@ TEST(EmbeddingErrors, AnObserverSeesTheInstructionsOfOneTileAsTheyIssue) {
   WatchesAsIssued one({TileId{1}});
   sim.observe(one);
   EXPECT_EQ(sim.run().kind, StopKind::kEnd);
+}
+
+constexpr const char* kRuns =
+    "the simulation runs, and a callback or an observer of it may not run, call or change it: do "
+    "so when it has stopped";
+
+/// What may not be done with a simulation that runs.
+std::vector<std::function<void(Simulation&)>> acts_of_a_run(Observer& observer) {
+  return {
+      [](Simulation& sim) { (void)sim.run(); },
+      [](Simulation& sim) { (void)sim.run_until({.superstep = 100}); },
+      [](Simulation& sim) { (void)sim.step_superstep(); },
+      [](Simulation& sim) { (void)sim.step_cycles(3); },
+      [](Simulation& sim) { sim.step_back(0); },
+      [](Simulation& sim) { sim.begin_call(); },
+      [](Simulation& sim) { (void)sim.call(true); },
+      [](Simulation& sim) { (void)sim.call(std::vector<HostTensor>{}); },
+      [](Simulation& sim) { sim.save("nowhere.h5"); },
+      [](Simulation& sim) { (void)sim.tile(TileId{0}).write(kData, {}); },
+      [&](Simulation& sim) { sim.observe(observer); },
+      [](Simulation& sim) { sim.set_host_program([](std::uint32_t) { return HostTurn::kCall; }); },
+      [](Simulation& sim) { sim.connect_infeed(0, give_zeros); },
+      [](Simulation& sim) { sim.connect_outfeed(0, [](std::span<const std::byte>) {}); },
+  };
+}
+
+TEST(EmbeddingErrors, ACallbackDoesNotRunCallOrChangeItsSimulation) {
+  Observer observer;
+  for (const auto& act : acts_of_a_run(observer)) {
+    Simulation plain(feeds()), sim(feeds());
+    plain.connect_infeed(0, give_zeros);
+    int refused = 0;
+    sim.connect_infeed(0, [&](std::span<std::byte> value) {
+      if (error_of([&] { act(sim); }) == kRuns) ++refused;
+      return give_zeros(value);
+    });
+    EXPECT_EQ(plain.run().kind, StopKind::kEnd);
+    EXPECT_EQ(sim.run().kind, StopKind::kEnd);
+    EXPECT_GE(refused, 3);
+    EXPECT_EQ(sim.now(), plain.now()) << "as if nothing had been tried";
+    EXPECT_EQ(sim.take(0).value().data, pair_of(0, 0).data);
+  }
+}
+
+TEST(EmbeddingErrors, AnObserverThatRunsItsSimulationIsAnError) {
+  struct Runs : Observer {
+    void on_superstep(const SuperstepRecord&) override { (void)sim->run(); }
+    Simulation* sim = nullptr;
+  } observer;
+  Simulation sim(increments());
+  observer.sim = &sim;
+  sim.observe(observer);
+  sim.set_argument(0, pair_of(1, 2));
+  EXPECT_EQ(error_of([&] { (void)sim.call(true); }), kRuns);
+}
+
+TEST(EmbeddingErrors, ACallbackThatDoesNotCatchThatIsALocatedTrap) {
+  Simulation sim(feeds());
+  sim.connect_infeed(0, [&](std::span<std::byte>) { return sim.run().kind == StopKind::kEnd; });
+  const Stop stop = sim.run();
+  ASSERT_EQ(stop.kind, StopKind::kTrap);
+  EXPECT_EQ(stop.trap->context, "host");
+  EXPECT_NE(stop.trap->cause.find(kRuns), std::string::npos) << stop.trap->cause;
+}
+
+TEST(EmbeddingErrors, ASimulationThatStandsAgainCanBeChanged) {
+  Simulation sim(increments());
+  sim.set_argument(0, pair_of(1, 2));
+  ASSERT_EQ(sim.call().kind, StopKind::kCall);
+  const std::uint32_t word = 7;
+  EXPECT_TRUE(sim.tile(TileId{0}).write(kData, std::as_bytes(std::span(&word, 1))));
+}
+
+TEST(EmbeddingErrors, AnImageIsThere) {
+  EXPECT_EQ(error_of([] { Simulation sim(std::shared_ptr<const ProgramImage>{}); }),
+            "the image of a simulation is null");
+  EXPECT_EQ(error_of([] { (void)Simulation::load("nowhere.h5", nullptr); }),
+            "the image of a simulation is null");
 }
 
 }  // namespace

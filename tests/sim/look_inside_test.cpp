@@ -1,5 +1,6 @@
 // Inside a superstep the tiles are shown as they are at a cycle, and the run does not notice.
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -360,6 +361,24 @@ TEST(LookInside, ShowsWhatWasWrittenSinceTheOpening) {
   ASSERT_EQ(sim.step_cycles(10).kind, StopKind::kBreakpoint);
   EXPECT_EQ(sim.tile(TileId{0}).word(kData), word);
   EXPECT_EQ(sim.run().kind, StopKind::kEnd);
+}
+
+TEST(LookInside, SaysWhyItCannotStepBackInAVisitOfTheHost) {
+  Simulation sim = begun();
+  ASSERT_EQ(sim.step_superstep().kind, StopKind::kSuperstep);
+  const Cycles visit = sim.now();
+  ASSERT_EQ(sim.step_cycles(10).kind, StopKind::kBreakpoint);
+  try {
+    sim.step_back(1);
+    FAIL() << "a visit was shown";
+  } catch (const UserError& error) {
+    EXPECT_STREQ(error.what(),
+                 fmt::format("error: cycle {} cannot be shown: a visit of the host goes on since "
+                             "cycle {}, whose words are not dated: run to its end, as by "
+                             "step_superstep",
+                             (visit + 9_cycles).value(), visit.value())
+                     .c_str());
+  }
 }
 
 TEST(LookInside, RefusesWhatItCannotShow) {

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "sim/host/packets.h"
@@ -77,6 +79,42 @@ TEST(Packets, HaveExactTimesThatAreRoundedUpOnce) {
   machine.host.bytes_per_second = 3'000'000'000;
   machine.host.packet_overhead_ns = 0;
   EXPECT_EQ(ends_of(machine, {4, 4, 4}), (Ends{102, 103, 104}));
+}
+
+/// All keys at their extremes that make a packet take longest.
+MachineConfig slowest_packets(std::uint64_t clock_hz, std::uint64_t bytes_per_second) {
+  MachineConfig machine = gc200();
+  machine.tile.clock_hz = clock_hz;
+  machine.host.bytes_per_second = bytes_per_second;
+  machine.host.packet_overhead_ns = machine.host.phase_latency_ns = 1'000'000'000;
+  machine.host.packets_in_flight = 65'536;
+  return machine;
+}
+
+TEST(Packets, AreExactWithAllKeysAtTheirExtremes) {
+  // A packet takes 100,000,000,000 cycles and its 4 bytes 0.04.
+  const Ends ends = ends_of(slowest_packets(100'000'000'000, 10'000'000'000'000),
+                            std::vector<std::uint32_t>(400'000, 4));
+  for (std::uint64_t i = 0; i < ends.size(); ++i) {
+    ASSERT_EQ(ends[i], (i + 2) * 100'000'000'000 + (i + 25) / 25) << i;
+  }
+}
+
+TEST(Packets, AreExactWhereClockAndBandwidthHaveNoCommonDivisor) {
+  using Wide = unsigned __int128;
+  constexpr std::uint64_t kClock = 99'999'999'977, kBandwidth = 9'999'999'999'971;
+  const Ends ends = ends_of(slowest_packets(kClock, kBandwidth), {1024, 1024, 1024});
+  for (std::uint64_t i = 0; i < ends.size(); ++i) {
+    // A second of latency, then a second and 1024 bytes for each.
+    const Wide product = Wide{kClock} * ((i + 2) * kBandwidth + (i + 1) * 1024);
+    EXPECT_EQ(ends[i], static_cast<std::uint64_t>((product + kBandwidth - 1) / kBandwidth));
+  }
+}
+
+TEST(Packets, BehindTheLastCycleOf64BitsEndInIt) {
+  constexpr std::uint64_t kLast = std::numeric_limits<std::uint64_t>::max();
+  EXPECT_EQ(ends_of(round_numbers(), {4, 4, 4}, {0, kLast - 20, kLast - 20}),
+            (Ends{111, kLast - 9, kLast}));
 }
 
 }  // namespace

@@ -5,11 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <memory>
 #include <stdexcept>
 #include <vector>
 
 #include "base/error.h"
 #include "isa/timing.h"
+#include "sim/tile/worker_context.h"
 #include "tests/sim/call_programs.h"
 #include "tests/sim/lengths.h"
 
@@ -390,6 +392,81 @@ TEST(Streams, InfeedsAreMadeAheadInTheLastCallToo) {
     return sim.now();
   };
   EXPECT_LT(cycles(1).value() + 100'000, cycles(0).value());
+}
+
+/// result0 = arg0, in one call. The tile is at its last sync in the cycle in which the visit ends
+/// that brings the result.
+ProgramImage gives_back_at_its_end() {
+  ProgramImage image = image_of(1);
+  image.machine.sync.column_skew = {0};
+  const TensorType pair{DType::kI32, {2}};
+  const std::vector<StreamPiece> pieces = {{TileId{0}, kData, 8, {{0, 0, 8}}}};
+  image.streams = {{Stream::Kind::kArgument, 0, pair, pieces},
+                   {Stream::Kind::kResult, 0, pair, pieces}};
+  image.arguments = image.results = {pair};
+  image.alias = {std::nullopt};
+  image.first.arguments = {0};
+  image.last.results = {1};
+  add_program(image, 0,
+              "  sync 4\n  delayxpic 0, 0, 0x600\n  delay 9\n  sync 4\n  sync 4\n" + kVisit +
+                  "  sync 4\n  sync 4\n");
+  return image;
+}
+
+TEST(Streams, AResultWhoseCallbackThrowsAsTheProgramEndsIsALocatedTrap) {
+  Simulation sim(gives_back_at_its_end());
+  sim.connect_result(0, [](std::span<const std::byte>) { throw std::runtime_error("disk full"); });
+  sim.set_argument(0, pair_of(1, 2));
+  const Stop stop = sim.call(true);
+  expect_trap_of_host(sim, stop, "the callback of result0 fails: disk full");
+  EXPECT_EQ(stop.trap->cycle, sim.now()) << "in the last cycle of the program";
+  Simulation thrown(gives_back_at_its_end());
+  thrown.connect_result(0, [](std::span<const std::byte>) { throw 42; });
+  EXPECT_THROW((void)thrown.call({pair_of(1, 2)}, true), UserError);
+  Simulation works(gives_back_at_its_end());
+  EXPECT_EQ(works.call({pair_of(1, 2)}, true).at(0).data, pair_of(1, 2).data);
+}
+
+/// Leaves at once, after so many slots.
+struct SlowEngine : Engine {
+  explicit SlowEngine(std::uint64_t takes) : slots(takes) {}
+
+  std::uint64_t run(WorkerContext& worker, const WorkerStep*) override {
+    worker.stop = WorkerContext::Stop::kExit;
+    return slots;
+  }
+
+  std::uint64_t slots;
+};
+
+TEST(Streams, AVisitThatEndsBehindTheLastCycleIsALocatedTrap) {
+  const auto run_behind = [](std::uint64_t slots) {
+    ProgramImage image = image_of(1);
+    const TensorType pair{DType::kI32, {2}};
+    image.streams = {{Stream::Kind::kInfeed, 0, pair, {{TileId{0}, kData, 8, {{0, 0, 8}}}}}};
+    const std::string launch = "  runall $m1, $m3, 0\n  sync 2\n";
+    image.visits = {{kCode + 24, {{}, {0}}}};
+    add_program(image, 0,
+                "  setzi $m1, worker\n  setzi $m3, 0x80000\n" + launch + launch +
+                    "  sync 4\n  delayxpic 0, 0, 0x600\n  delay 9\n  sync 4\n  sync 4\n"
+                    "  .align 8\nworker:\n  exitz $m15\n");
+    Simulation sim(image, {.make_engine = [&](TileId, Engine&) {
+                     return std::make_unique<SlowEngine>(slots);
+                   }});
+    sim.feed(0, pair_of(1, 2));
+    return sim.run();
+  };
+  // Two launches of so many slots of 6 cycles.
+  constexpr std::uint64_t kUntilLastCycle = (std::uint64_t{1} << 63) / 12;
+  EXPECT_EQ(run_behind(kUntilLastCycle - 10'000).kind, StopKind::kEnd);
+  const Stop stop = run_behind(kUntilLastCycle);
+  ASSERT_EQ(stop.kind, StopKind::kTrap);
+  EXPECT_EQ(stop.trap->context, "host");
+  EXPECT_EQ(stop.trap->pc, kCode + 24);
+  EXPECT_EQ(stop.trap->cause,
+            "the packets of this visit end behind cycle 9223372036854775808, up to which a run "
+            "goes: try a shorter host.packet_overhead, larger packets, a lower tile.clock or fewer "
+            "calls");
 }
 
 }  // namespace
