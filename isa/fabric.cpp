@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "isa/timing.h"
@@ -21,51 +22,91 @@ std::uint32_t mesh_column(const MachineConfig& machine, const TilePlace& place) 
   return place.column * machine.grid.lanes + place.lane;
 }
 
+/// A row or column of a mesh, or the ring, and the direction; a link of it is one of that kind.
+std::uint32_t mesh_line(std::uint32_t row_or_column, MeshLink link) {
+  return row_or_column * kMeshLinks + link;
+}
+
+/// A way, line by line.
 class Path {
  public:
   explicit Path(const MachineConfig& machine) : hop_(machine.exchange.hop_latency) {}
 
-  void add(std::uint32_t link) {
-    links_.push_back({link, hop_ * static_cast<std::uint32_t>(links_.size())});
+  void add(std::uint32_t line, std::uint32_t begin, std::uint32_t end) {
+    if (begin == end) return;
+    lines_.push_back({line, begin, end, hop_ * links_});
+    links_ += end - begin;
   }
-  [[nodiscard]] std::vector<LinkUse> links() && { return std::move(links_); }
+  [[nodiscard]] std::vector<LineUse> lines() && { return std::move(lines_); }
 
  private:
   std::uint32_t hop_;
-  std::vector<LinkUse> links_;
+  std::uint32_t links_ = 0;
+  std::vector<LineUse> lines_;
 };
 
-std::vector<LinkUse> mesh_links(const MachineConfig& machine, TileId source, TileId destination) {
+std::vector<LineUse> mesh_lines(const MachineConfig& machine, TileId source, TileId destination) {
   const TilePlace from = place_of(machine, source), to = place_of(machine, destination);
-  const std::uint32_t columns = mesh_columns(machine);
-  const std::uint32_t to_x = mesh_column(machine, to);
-  std::uint32_t x = mesh_column(machine, from), y = from.row;
+  const std::uint32_t from_x = mesh_column(machine, from), to_x = mesh_column(machine, to);
+  const std::uint32_t last_x = mesh_columns(machine) - 1, last_y = machine.grid.rows - 1;
   Path path(machine);
-  const auto leave = [&](std::uint32_t link) { path.add((y * columns + x) * kMeshLinks + link); };
-  for (; x < to_x; ++x) leave(kUpX);
-  for (; x > to_x; --x) leave(kDownX);
-  for (; y < to.row; ++y) leave(kUpY);
-  for (; y > to.row; --y) leave(kDownY);
-  return std::move(path).links();
+  if (from_x < to_x) path.add(mesh_line(from.row, kUpX), from_x, to_x);
+  if (from_x > to_x) path.add(mesh_line(from.row, kDownX), last_x - from_x, last_x - to_x);
+  if (from.row < to.row) path.add(mesh_line(to_x, kUpY), from.row, to.row);
+  if (from.row > to.row) path.add(mesh_line(to_x, kDownY), last_y - from.row, last_y - to.row);
+  return std::move(path).lines();
 }
 
-std::vector<LinkUse> ring_links(const MachineConfig& machine, TileId source, TileId destination) {
-  const std::uint32_t tiles = machine.tiles(), to = index(destination);
-  const bool is_up = (to + tiles - index(source)) % tiles <= tiles / 2;
+std::vector<LineUse> ring_lines(const MachineConfig& machine, TileId source, TileId destination) {
+  const std::uint32_t tiles = machine.tiles(), from = index(source), to = index(destination);
+  const std::uint32_t upwards = (to + tiles - from) % tiles;
+  const bool is_up = upwards <= tiles / 2;
+  const std::uint32_t begin = is_up ? from : tiles - 1 - from;
+  const std::uint32_t end = begin + (is_up ? upwards : tiles - upwards) % tiles;
+  const std::uint32_t line = is_up ? kUp : kDown;
   Path path(machine);
-  for (std::uint32_t at = index(source); at != to; at = (at + (is_up ? 1 : tiles - 1)) % tiles)
-    path.add(at * kRingLinks + (is_up ? kUp : kDown));
-  return std::move(path).links();
+  path.add(line, begin, std::min(end, tiles));
+  if (end > tiles) path.add(line, 0, end - tiles);
+  return std::move(path).lines();
 }
 
 }  // namespace
 
+std::vector<LineUse> lines_of_route(const MachineConfig& machine, TileId source,
+                                    TileId destination) {
+  switch (machine.exchange.fabric) {
+    case FabricKind::kMesh:
+      return mesh_lines(machine, source, destination);
+    case FabricKind::kRing:
+      return ring_lines(machine, source, destination);
+    default:
+      return {};
+  }
+}
+
+std::uint32_t link_of_line(const MachineConfig& machine, std::uint32_t line, std::uint32_t number) {
+  if (machine.exchange.fabric == FabricKind::kRing) {
+    const std::uint32_t tile = line == kUp ? number : machine.tiles() - 1 - number;
+    return tile * kRingLinks + line;
+  }
+  const std::uint32_t columns = mesh_columns(machine), link = line % kMeshLinks;
+  std::uint32_t x = line / kMeshLinks, y = line / kMeshLinks;
+  if (link == kUpX) x = number;
+  if (link == kDownX) x = columns - 1 - number;
+  if (link == kUpY) y = number;
+  if (link == kDownY) y = machine.grid.rows - 1 - number;
+  return (y * columns + x) * kMeshLinks + link;
+}
+
 Route route(const MachineConfig& machine, TileId source, TileId destination) {
   Route route{exchange_latency(machine, source, destination), {}};
-  if (machine.exchange.fabric == FabricKind::kMesh)
-    route.links = mesh_links(machine, source, destination);
-  if (machine.exchange.fabric == FabricKind::kRing)
-    route.links = ring_links(machine, source, destination);
+  for (const LineUse& use : lines_of_route(machine, source, destination)) {
+    for (std::uint32_t number = use.begin; number < use.end; ++number) {
+      const std::uint32_t hops = number - use.begin;
+      route.links.push_back({link_of_line(machine, use.line, number),
+                             use.offset + hops * machine.exchange.hop_latency});
+    }
+  }
   return route;
 }
 

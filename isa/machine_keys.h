@@ -198,7 +198,10 @@ void for_each_key(Machine& m, Visit&& visit) {
             .highest = 16,
             .only = {1, 2, 4, 8, 16}},
         m.exchange.width_bytes);
-  visit(Key{"exchange.max_send_words", kCount, "words of one short send instruction", 1, 64},
+  visit(Key{"exchange.max_send_words", kCount,
+            "words of the longest short send that the compiler writes, at most 32 with wide; the "
+            "simulator takes any that the encoding has",
+            1, 64},
         m.exchange.max_send_words);
   visit(law_of_grid(Key{"sync.internal_latency", kCycles,
                         "last arrival to the opening of an internal barrier", 1, 1'000'000}),

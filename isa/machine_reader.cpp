@@ -9,11 +9,13 @@
 #include <set>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/toml.h"
 #include "isa/builtin_machines.h"
+#include "isa/exchange_ports.h"
 #include "isa/machine_config.h"
 #include "isa/machine_keys.h"
 #include "isa/machine_limits.h"
@@ -122,6 +124,7 @@ class MachineReader {
       set_["isa.encoding"].source = "derived: " + beyond_mk2(machine_);
     }
     machine_ = wide;
+    limit_sends();
     mark_extrapolated();
     check_rules(of_files);
     check_read();
@@ -172,6 +175,7 @@ class MachineReader {
     ++layer_;
     file_ = file;
     read_text_key(table, "name", machine_.name);
+    check_name(table);
     read_text_key(table, "description", machine_.description);
     if (const toml::node* schema = table.get("schema");
         schema != nullptr && schema->value<std::int64_t>() != 1)
@@ -205,6 +209,13 @@ class MachineReader {
     if (!text || text->empty() || std::ranges::any_of(*text, is_control))
       return fail(toml_place(file_, node->source()), fmt::format("'{}' is a line of text", key));
     value = *text;
+  }
+
+  /// A name is not taken for a builtin's that it differs from by blanks or a prefix alone.
+  void check_name(const toml::table& table) {
+    if (machine_.name == trimmed(machine_.name) && !machine_.name.starts_with("builtin:")) return;
+    fail(toml_place(file_, table.get("name")->source()),
+         "'name' has no blanks at its ends, and does not begin with 'builtin:'");
   }
 
   /// A file that extends no other sets every key.
@@ -297,13 +308,15 @@ class MachineReader {
     return scale;
   }
 
-  /// Multiplies the numbers of a key, or of all that `section.*` and the like stand for.
+  /// Multiplies the numbers of a key, or of all that `section.*` and the like stand for. A pattern
+  /// leaves names out, and numbers that would not be allowed, unless the machine reads them.
   void scale_keys(const std::string& pattern, const toml::node& node, const SourceLocation& where) {
     const auto factor = node.value<double>();
     if (!factor || !(*factor >= 0)) {
       return fail(where,
                   fmt::format("'{}' is scaled by a number from 0 on, as in scale = 1.5", pattern));
     }
+    const bool is_pattern = pattern.find('*') != std::string::npos;
     bool is_found = false;
     for_each_key(machine_, [&](const Key& key, auto& field) {
       if (!matches(pattern, key.name)) return;
@@ -311,7 +324,7 @@ class MachineReader {
       if (!set_.contains(key.name)) return;  // a file that extends nothing leaves it out
       using Field = std::remove_reference_t<decltype(field)>;
       if constexpr (std::is_enum_v<Field>) {
-        fail(where, fmt::format("'{}' is a name, which has no scale", key.name));
+        if (!is_pattern) fail(where, fmt::format("'{}' is a name, which has no scale", key.name));
       } else {
         Field scaled = field;
         bool is_allowed = true;
@@ -327,9 +340,14 @@ class MachineReader {
           for (auto& number : scaled) scale(number);
         }
         if (!is_allowed) {
-          unread_.insert(key.name);
-          return fail(where,
-                      fmt::format("{} x '{}' is not {}", *factor, key.name, range_text(key)));
+          fail(where, fmt::format("{} x '{}' is not {}", *factor, key.name, range_text(key)));
+          if (!is_pattern) {
+            unread_.insert(key.name);
+          } else {
+            unscaled_.emplace_back(key.name, std::move(found_.back()));
+            found_.pop_back();
+          }
+          return;
         }
         field = std::move(scaled);
         Setting& setting = set_[key.name];
@@ -504,8 +522,9 @@ class MachineReader {
     }
   }
 
-  /// Each key that was set is read. One that was set before the fabric is that of a machine which
-  /// this one varies; one that is scaled stands in a pattern, or is varied to see what it does.
+  /// Each key that was set is read, and was scaled where it should be. One that was set before the
+  /// fabric is that of a machine which this one varies; one that is scaled stands in a pattern, or
+  /// is varied to see what it does.
   void check_read() {
     const auto fabric = set_.find("exchange.fabric");
     if (fabric == set_.end()) return;
@@ -519,6 +538,29 @@ class MachineReader {
                         setting.layer,
                         setting.is_override});
     }
+    for (const auto& [key, found] : unscaled_) {
+      if (reads_key(machine_, key)) found_.push_back(found);
+    }
+  }
+
+  /// A short send is no longer than the encoding has room for: one that nobody chose becomes so
+  /// long, another one is a problem.
+  void limit_sends() {
+    const auto longest = set_.find("exchange.max_send_words");
+    const std::uint32_t most = max_send(machine_.isa.encoding);
+    std::uint32_t& words = machine_.exchange.max_send_words;
+    if (longest == set_.end() || words <= most) return;
+    Setting& setting = longest->second;
+    const std::string limit = fmt::format("isa.encoding = \"wide\" has room for {}", most);
+    if (setting.is_choice && !setting.where.file.starts_with("builtin:")) {
+      found_.push_back(
+          {{setting.where, fmt::format("exchange.max_send_words = {}; {}", words, limit)},
+           setting.layer,
+           setting.is_override});
+      return;
+    }
+    words = most;
+    setting.source = "derived: " + limit;
   }
 
   void throw_problems() {
@@ -544,6 +586,8 @@ class MachineReader {
   Setting tiles_set_;
   std::set<std::string> unread_;  ///< keys that were to be set and are not
   std::vector<Found> found_;
+  /// By a pattern: keys, and problems where the machine reads them.
+  std::vector<std::pair<std::string, Found>> unscaled_;
   std::string file_;       ///< that is being read, or the override
   std::size_t layer_ = 0;  ///< its number in the order of reading
   bool is_override_ = false;
@@ -553,28 +597,6 @@ class MachineReader {
 };
 
 }  // namespace
-
-std::string scaled_source(double factor, std::string_view source) {
-  return fmt::format("user: {} x {}", factor, source);
-}
-
-std::optional<std::string_view> scaled_source(std::string_view source) {
-  constexpr std::string_view kUser = "user: ", kTimes = " x ";
-  if (!source.starts_with(kUser)) return std::nullopt;
-  source.remove_prefix(kUser.size());
-  double factor = 0;
-  const auto [rest, error] = std::from_chars(source.data(), source.data() + source.size(), factor);
-  if (error != std::errc{}) return std::nullopt;
-  source.remove_prefix(static_cast<std::size_t>(rest - source.data()));
-  if (!source.starts_with(kTimes)) return std::nullopt;
-  return source.substr(kTimes.size());
-}
-
-const std::vector<std::string>& source_kinds() {
-  static const std::vector<std::string> kKinds = {"measured",     "published", "derived",
-                                                  "extrapolated", "assumed",   "user"};
-  return kKinds;
-}
 
 MachineConfig load_machine(const std::string& machine, const std::vector<std::string>& overrides) {
   return MachineReader(machine, overrides).machine();

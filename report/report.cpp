@@ -162,7 +162,11 @@ ViewTable parts_table(const TraceSummary& t) {
   row("  Compute", totals.compute, true,
       totals.compute.value() == 0 ? "" : fmt::format("balance {:.0f} %", 100 * t.balance));
   row("  Exchange", totals.exchange, true, fmt::format("{} B", grouped(t.exchange_bytes)));
-  row("  Sync", totals.sync, true, fmt::format("{} supersteps", grouped(totals.supersteps)));
+  row("  Sync", totals.sync, true,
+      fmt::format("{} supersteps{}", grouped(totals.supersteps),
+                  t.visits.callbacks.value() == 0
+                      ? ""
+                      : fmt::format("; {} for callbacks", grouped(t.visits.callbacks))));
   row("Host", totals.host, false, fmt::format("{} B", grouped(t.host_bytes)));
   row("Total", totals.cycles, false, "");
   return table;

@@ -539,6 +539,12 @@ TEST_F(MachineFile, OnlyABuiltinsNumbersHaveItsNameAlone) {
   EXPECT_EQ(load_machine(write(to_toml(load_machine("bow")))).name, "bow");
   const std::string named = write("extends = \"builtin:bow\"\nname = \"mine\"\n");
   EXPECT_EQ(load_machine(named, {"tile.workers=8"}).name, "mine with tile.workers=8");
+  for (const char* name : {"bow ", " bow", "builtin:bow"}) {
+    EXPECT_TRUE(
+        contains(error_of("extends = \"builtin:bow\"\nname = \"" + std::string(name) + "\"\n"),
+                 ".toml:2:8: error: 'name' has no blanks at its ends"))
+        << name;
+  }
 }
 
 TEST_F(MachineFile, AnUnknownTableIsRefused) {

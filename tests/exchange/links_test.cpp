@@ -1,11 +1,14 @@
 #include "sim/exchange/link_check.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/cost/exchange_estimate.h"
@@ -115,21 +118,24 @@ TEST(Links, OneWordForSeveralTilesIsNoClash) {
   EXPECT_FALSE(find_clash(machine, words));
 }
 
-/// All clashes word by word.
-bool has_clash(const MachineConfig& machine, const std::vector<LinkedWords>& words) {
-  std::map<std::pair<std::uint32_t, std::uint64_t>, TileId> on_links;
+/// The earliest clash word by word: its cycle and link.
+std::optional<std::pair<std::uint64_t, std::uint32_t>> first_clash(
+    const MachineConfig& machine, const std::vector<LinkedWords>& words) {
+  std::map<std::pair<std::uint64_t, std::uint32_t>, std::set<TileId>> on_links;
   for (const LinkedWords& run : words) {
     for (const LinkUse& use : route(machine, run.source, run.destination).links) {
       for (std::uint64_t cycle = run.begin; cycle < run.end; ++cycle) {
-        const auto [at, is_new] = on_links.try_emplace({use.link, cycle + use.offset}, run.source);
-        if (at->second != run.source) return true;
+        on_links[{cycle + use.offset, use.link}].insert(run.source);
       }
     }
   }
-  return false;
+  for (const auto& [place, sources] : on_links) {
+    if (sources.size() > 1) return place;
+  }
+  return std::nullopt;
 }
 
-TEST(Links, ClashesAreThoseOfAllWordsOneByOne) {
+TEST(Links, TheClashIsTheEarliestOfAllWordsOneByOne) {
   std::mt19937 random(5);
   int clashes = 0;
   for (int trial = 0; trial < 400; ++trial) {
@@ -139,16 +145,65 @@ TEST(Links, ClashesAreThoseOfAllWordsOneByOne) {
       return static_cast<std::uint32_t>(random() % below);
     };
     std::vector<LinkedWords> words;
-    for (int i = 0; i < 6; ++i) {
-      const std::uint32_t begin = pick(200);
+    for (std::uint32_t i = 0; i < 6 + pick(6); ++i) {
+      const std::uint32_t begin = pick(200 + 100 * pick(3));
       words.push_back({TileId{pick(64)}, TileId{pick(64)}, begin, begin + 1 + pick(30), kOut});
+      // To more tiles, all of it or a part.
+      for (std::uint32_t more = pick(3); more > 0; --more) {
+        LinkedWords part = words.back();
+        part.destination = TileId{pick(64)};
+        part.begin += pick(static_cast<std::uint32_t>(part.end - part.begin));
+        words.push_back(part);
+      }
     }
-    const bool expected = has_clash(machine, words);
-    clashes += expected;
-    EXPECT_EQ(find_clash(machine, words).has_value(), expected) << trial;
+    const auto expected = first_clash(machine, words);
+    const std::optional<LinkClash> clash = find_clash(machine, words);
+    ASSERT_EQ(clash.has_value(), expected.has_value()) << trial;
+    if (!clash) continue;
+    ++clashes;
+    EXPECT_EQ(std::pair(clash->cycle, clash->link), *expected) << trial;
+    EXPECT_NE(clash->one.source, clash->other.source);
   }
   EXPECT_GT(clashes, 50);
   EXPECT_LT(clashes, 380);
+}
+
+/// A mesh and a ring of 8,192 tiles, the most that a machine has.
+std::vector<MachineConfig> of_most_tiles() {
+  std::vector<MachineConfig> machines;
+  for (const FabricKind fabric : {FabricKind::kMesh, FabricKind::kRing}) {
+    MachineConfig machine = with_fabric(fabric);
+    machine.grid = {8192, 1, 1, 0};
+    machines.push_back(machine);
+  }
+  return machines;
+}
+
+/// The most memory that the process has had, in KiB.
+long most_memory_kib() {
+  rusage usage{};
+  EXPECT_EQ(getrusage(RUSAGE_SELF, &usage), 0);
+  return usage.ru_maxrss;
+}
+
+TEST(Links, OfTheMostTilesAreCheckedWithoutAListOfAll) {
+  const long before = most_memory_kib();
+  for (const MachineConfig& machine : of_most_tiles()) {
+    // From one tile to all, then from all to that one, one after the other.
+    std::vector<LinkedWords> words;
+    const std::uint64_t longest = longest_exchange_latency(machine).value();
+    for (std::uint32_t t = 1; t < 8192; ++t) {
+      words.push_back({TileId{0}, TileId{t}, 10, 40, kOut});
+      words.push_back({TileId{t}, TileId{0}, 50 + longest * t, 80 + longest * t, kOut});
+    }
+    EXPECT_FALSE(find_clash(machine, words));
+    words.push_back({TileId{3}, TileId{4}, 50, 51, kOut});
+    const auto clash = find_clash(machine, words);
+    ASSERT_FALSE(clash) << "that of tile 0 has passed";
+    words.back().begin = 20;
+    EXPECT_EQ(find_clash(machine, words).value().cycle, 20U);
+  }
+  EXPECT_LT(most_memory_kib() - before, 512 << 10) << "all words on all links take gigabytes";
 }
 
 TEST(Links, EstimatesCountWhatTheyCarry) {

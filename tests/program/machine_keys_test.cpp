@@ -409,8 +409,7 @@ void expect_regions_as(const MachineConfig& machine) {
 void expect_sends_as(const MachineConfig& machine) {
   const std::vector<std::uint32_t> row =
       encode_row(machine, 3, std::vector<RowSend>{{0, kData, 1000}}, {});
-  const std::uint32_t limit = machine.isa.encoding == Encoding::kWide ? 32 : 64;
-  EXPECT_EQ(row[1] >> 21 & 0x3f, std::min(machine.exchange.max_send_words, limit) - 1);
+  EXPECT_EQ(row[1] >> 21 & 0x3f, machine.exchange.max_send_words - 1);
   expect_arrival_as(machine);
 }
 
