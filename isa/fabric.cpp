@@ -98,14 +98,18 @@ std::uint32_t link_of_line(const MachineConfig& machine, std::uint32_t line, std
   return (y * columns + x) * kMeshLinks + link;
 }
 
+void append_links(const MachineConfig& machine, const LineUse& use, std::vector<LinkUse>& links) {
+  std::uint32_t offset = use.offset;
+  for (std::uint32_t number = use.begin; number < use.end; ++number) {
+    links.push_back({link_of_line(machine, use.line, number), offset});
+    offset += machine.exchange.hop_latency;
+  }
+}
+
 Route route(const MachineConfig& machine, TileId source, TileId destination) {
   Route route{exchange_latency(machine, source, destination), {}};
   for (const LineUse& use : lines_of_route(machine, source, destination)) {
-    for (std::uint32_t number = use.begin; number < use.end; ++number) {
-      const std::uint32_t hops = number - use.begin;
-      route.links.push_back({link_of_line(machine, use.line, number),
-                             use.offset + hops * machine.exchange.hop_latency});
-    }
+    append_links(machine, use, route.links);
   }
   return route;
 }

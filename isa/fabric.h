@@ -44,6 +44,9 @@ struct Route {
 [[nodiscard]] std::uint32_t link_of_line(const MachineConfig& machine, std::uint32_t line,
                                          std::uint32_t number);
 
+/// The links of it.
+void append_links(const MachineConfig& machine, const LineUse& use, std::vector<LinkUse>& links);
+
 /// Whether words share links.
 [[nodiscard]] bool has_links(const MachineConfig& machine);
 [[nodiscard]] std::uint32_t number_of_links(const MachineConfig& machine);

@@ -1,9 +1,13 @@
 #include "compiler/schedule/place.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <numeric>
 #include <span>
 #include <utility>
 
+#include "base/error.h"
 #include "compiler/schedule/edge_colouring.h"
 #include "compiler/schedule/ports.h"
 #include "compiler/schedule/radix_sort.h"
@@ -39,6 +43,29 @@ constexpr std::uint32_t kMostUsesToSplit = 256;
 
 /// How many tasks ahead memory is asked for [chosen: their placement takes longer than memory].
 constexpr std::size_t kPrefetched = 8;
+
+/// For the busy cycles of the links of one phase [chosen: 8,192 tiles in one column of a mesh take
+/// less with a hop latency up to 100 cycles].
+constexpr std::uint64_t kMostBusyBytes = std::uint64_t{2} << 30;
+
+/// Throws HostLimit when the busy cycles of links would take too much memory: each has a bit for
+/// each cycle until its last word, with as much room again behind.
+void check_memory(const Tasks& tasks) {
+  std::vector<std::uint32_t> last(tasks.links_of_machine);
+  for (const Task& task : tasks.list) {
+    for (const LinkUse& use : tasks.links_of(task)) {
+      last[use.link] = std::max(last[use.link], use.offset + task.cycles);
+    }
+  }
+  const std::uint64_t bytes = std::accumulate(last.begin(), last.end(), std::uint64_t{0}) / 8 * 2;
+  if (bytes <= kMostBusyBytes) return;
+  throw HostLimit(fmt::format(
+      "the schedule of an exchange would take {} MiB or more of memory for the busy cycles of {} "
+      "links, and "
+      "{} MiB are allowed: words are up to {} cycles on their way; a shorter exchange.hop_latency, "
+      "or fewer tiles, take less",
+      bytes >> 20, tasks.links_of_machine, kMostBusyBytes >> 20, tasks.longest_path));
+}
 
 /// The ports of all tiles, and the links between them, while a schedule grows.
 class Ports {
@@ -241,6 +268,7 @@ class Search {
 
 Placement place_tasks(const Tasks& tasks) {
   if (tasks.list.empty()) return {};
+  check_memory(tasks);
   Search search(tasks);
   const std::uint64_t bound_cycles = tasks.bound_cycles();
   const auto bound = static_cast<double>(bound_cycles + tasks.longest_path);

@@ -224,17 +224,19 @@ class TaskMaker {
   void add_links(Task& task) {
     task.first_link = static_cast<std::uint32_t>(tasks_.links.size());
     if (!has_links(machine_)) return;
+    std::vector<LineUse> lines;
     for (const Arrival& to : tasks_.arrivals_of(task)) {
-      const Route way = route(machine_, TileId{task.source}, TileId{to.tile});
-      tasks_.links.insert(tasks_.links.end(), way.links.begin(), way.links.end());
+      const std::vector<LineUse> way =
+          lines_of_route(machine_, TileId{task.source}, TileId{to.tile});
+      lines.insert(lines.end(), way.begin(), way.end());
     }
-    const auto first = tasks_.links.begin() + task.first_link;
-    std::sort(first, tasks_.links.end(),
-              [](const LinkUse& a, const LinkUse& b) { return a.link < b.link; });
-    tasks_.links.erase(
-        std::unique(first, tasks_.links.end(),
-                    [](const LinkUse& a, const LinkUse& b) { return a.link == b.link; }),
-        tasks_.links.end());
+    // Those on one line begin with one link, and the longest has them all.
+    std::ranges::sort(lines, {},
+                      [](const LineUse& use) { return std::tuple(use.line, use.begin, ~use.end); });
+    const auto shorter = std::ranges::unique(
+        lines, {}, [](const LineUse& use) { return std::pair(use.line, use.begin); });
+    lines.erase(shorter.begin(), shorter.end());
+    for (const LineUse& use : lines) append_links(machine_, use, tasks_.links);
     task.link_count = static_cast<std::uint32_t>(tasks_.links.size()) - task.first_link;
   }
 

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error.h"
 #include "compiler/cost/exchange_estimate.h"
 #include "isa/fabric.h"
 #include "isa/timing.h"
@@ -204,6 +205,18 @@ TEST(Links, OfTheMostTilesAreCheckedWithoutAListOfAll) {
     EXPECT_EQ(find_clash(machine, words).value().cycle, 20U);
   }
   EXPECT_LT(most_memory_kib() - before, 512 << 10) << "all words on all links take gigabytes";
+}
+
+TEST(Links, ThatWouldTakeTooMuchMemoryAreRefusedBeforeTheyDo) {
+  for (MachineConfig machine : of_most_tiles()) {
+    const Transfer far{{TileId{0}, kOut}, {{TileId{4000}, kIn}}, 100};
+    const auto schedule = [&] {
+      return schedule_exchange(machine, std::vector{far}, std::vector{TileId{0}, TileId{4000}});
+    };
+    EXPECT_GT(schedule().length.value(), 12'000U);
+    machine.exchange.hop_latency = 4096;
+    EXPECT_THROW((void)schedule(), HostLimit);
+  }
 }
 
 TEST(Links, EstimatesCountWhatTheyCarry) {
