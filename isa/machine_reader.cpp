@@ -16,6 +16,7 @@
 #include "base/toml.h"
 #include "isa/builtin_machines.h"
 #include "isa/exchange_ports.h"
+#include "isa/key_names.h"
 #include "isa/machine_config.h"
 #include "isa/machine_keys.h"
 #include "isa/machine_limits.h"
@@ -30,40 +31,6 @@ std::string trimmed(const std::string& text) {
   const std::size_t first = text.find_first_not_of(' ');
   if (first == std::string::npos) return {};
   return text.substr(first, text.find_last_not_of(' ') - first + 1);
-}
-
-std::vector<std::string> key_names() {
-  std::vector<std::string> names;
-  const MachineConfig any;
-  for_each_key(any, [&](const Key& key, const auto&) { names.emplace_back(key.name); });
-  return names;
-}
-
-Scope scope_of(const std::string& name) {
-  Scope scope = Scope::kCompile;
-  const MachineConfig any;
-  for_each_key(any, [&](const Key& key, const auto&) {
-    if (name == key.name) scope = key.scope;
-  });
-  return scope;
-}
-
-std::string key_like(const std::string& key, const std::vector<std::string>& keys) {
-  const std::string guess = nearest(key, keys);
-  if (!guess.empty()) return guess;
-  const auto leaf = [](const std::string& full) { return full.substr(full.find('.') + 1); };
-  const auto same =
-      std::ranges::find_if(keys, [&](const std::string& k) { return leaf(k) == leaf(key); });
-  return same == keys.end() ? std::string() : *same;
-}
-
-std::string first_few(const std::vector<std::string>& names) {
-  constexpr std::size_t kFew = 4;
-  const std::size_t shown = std::min(kFew, names.size());
-  std::string text = fmt::format(
-      "{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
-  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
-  return text;
 }
 
 /// Reads one file after another and then overrides into a machine, and keeps every problem.

@@ -82,12 +82,6 @@ TEST(Problems, OfAMachineThatNobodyFilledInAreItsNumbers) {
     EXPECT_TRUE(keys.contains(key)) << key;
 }
 
-TEST(Override, ChangesOneKeyAndTakesAUnitWithoutQuotes) {
-  const MachineConfig machine = load_machine("tiny4", {"tile.workers=8", "tile.clock=1.5 GHz"});
-  EXPECT_EQ(machine.tile.workers, 8u);
-  EXPECT_EQ(machine.tile.clock_hz, 1'500'000'000u);
-}
-
 TEST_F(MachineFile, ReportsAllMistakesAtOnceWithPlaceAndSuggestion) {
   const std::string text = error_of(
       "extends = \"builtin:tiny4\"\n[tile]\nwrokers = 6\nmemory = 624\nclock = \"2 KB\"\n");
@@ -284,23 +278,6 @@ TEST(Machine, ValuesOfAWrongFormAreToldWhatIsAllowed) {
                        "is a list of numbers without a unit, 1 to 4096, as in [0, 4, 9]"));
   EXPECT_TRUE(contains(refusal("small64", {"exchange.fabric=table", "exchange.table=[0]"}).second,
                        "without a unit, 1 to 4096"));
-}
-
-TEST(Scale, MultipliesAllKeysOfAPatternAndSaysSo) {
-  const std::vector<std::string> x5 = {"exchange.*_latency=x5"};
-  const MachineConfig bow = load_machine("bow"), slow = load_machine("bow", x5);
-  EXPECT_EQ(slow.exchange.same_column_latency, 5 * bow.exchange.same_column_latency);
-  EXPECT_EQ(slow.exchange.per_row_latency, 5U);
-  EXPECT_EQ(slow.exchange.cross_east_per_column, bow.exchange.cross_east_per_column);
-  EXPECT_EQ(slow.sync.internal_latency, bow.sync.internal_latency);
-  EXPECT_EQ(slow.name, "bow with exchange.*_latency=x5");
-  EXPECT_EQ(machine_sources("bow", x5).at("exchange.per_row_latency"),
-            "user: 5 x " + machine_sources("bow").at("exchange.per_row_latency"));
-  EXPECT_EQ(load_machine("bow", {"tile.clock=x0.5"}).tile.clock_hz, 925'000'000U);
-  EXPECT_EQ(load_machine("bow", {"sync.column_skew=x2"}).sync.column_skew[1], 8U);
-  EXPECT_TRUE(contains(refusal("bow", {"exchange.*_latencies=x5"}).second, "no key is like"));
-  EXPECT_TRUE(
-      contains(refusal("bow", {"tile.workers=x9"}).second, "9 x 'tile.workers' is not 1 to 16"));
 }
 
 TEST_F(MachineFile, MayScaleWhatItExtends) {

@@ -1,4 +1,4 @@
-// Numbers of a machine that stand for several keys, or follow from others.
+// Overrides of a machine: one key, several at once, and what follows from others.
 
 #include <gtest/gtest.h>
 
@@ -20,6 +20,29 @@ std::string error_of(const std::string& machine, const std::vector<std::string>&
     return error.what();
   }
   return "";
+}
+
+TEST(Override, ChangesOneKeyAndTakesAUnitWithoutQuotes) {
+  const MachineConfig machine = load_machine("tiny4", {"tile.workers=8", "tile.clock=1.5 GHz"});
+  EXPECT_EQ(machine.tile.workers, 8u);
+  EXPECT_EQ(machine.tile.clock_hz, 1'500'000'000u);
+}
+
+TEST(Patterns, MultiplyAllNumbersLikeThemAndSaySo) {
+  const std::vector<std::string> x5 = {"exchange.*_latency=x5"};
+  const MachineConfig bow = load_machine("bow"), slow = load_machine("bow", x5);
+  EXPECT_EQ(slow.exchange.same_column_latency, 5 * bow.exchange.same_column_latency);
+  EXPECT_EQ(slow.exchange.per_row_latency, 5U);
+  EXPECT_EQ(slow.exchange.cross_east_per_column, bow.exchange.cross_east_per_column);
+  EXPECT_EQ(slow.sync.internal_latency, bow.sync.internal_latency);
+  EXPECT_EQ(slow.name, "bow with exchange.*_latency=x5");
+  EXPECT_EQ(machine_sources("bow", x5).at("exchange.per_row_latency"),
+            "user: 5 x " + machine_sources("bow").at("exchange.per_row_latency"));
+  EXPECT_EQ(load_machine("bow", {"tile.clock=x0.5"}).tile.clock_hz, 925'000'000U);
+  EXPECT_EQ(load_machine("bow", {"sync.column_skew=x2"}).sync.column_skew[1], 8U);
+  EXPECT_NE(error_of("bow", {"exchange.*_latencies=x5"}).find("no key is like"), std::string::npos);
+  EXPECT_NE(error_of("bow", {"tile.workers=x9"}).find("9 x 'tile.workers' is not 1 to 16"),
+            std::string::npos);
 }
 
 TEST(Patterns, LeaveOutWhatTheMachineDoesNotRead) {

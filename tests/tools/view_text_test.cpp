@@ -204,5 +204,18 @@ TEST(TextReport, SaysWhatTheCharactersOfItsBarMean) {
             std::string::npos);
 }
 
+TEST(TextReport, SaysHowManyCyclesOfSyncWaitForCallbacksOfTheHost) {
+  TraceSummary trace;
+  trace.outcome = "ok";
+  trace.totals.sync = trace.totals.cycles = Cycles(400'000);
+  trace.totals.supersteps = 12;
+  EXPECT_EQ(text_report(trace, {}).find("for callbacks"), std::string::npos);
+  trace.visits.count = 6;
+  trace.visits.begin = Cycles(396'000);
+  trace.visits.callbacks = Cycles(393'972);
+  EXPECT_NE(text_report(trace, {}).find("12 supersteps; 393,972 for callbacks"), std::string::npos)
+      << text_report(trace, {});
+}
+
 }  // namespace
 }  // namespace superstep
