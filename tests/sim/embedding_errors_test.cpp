@@ -247,7 +247,7 @@ TEST(EmbeddingErrors, AnObserverSeesTheInstructionsOfOneTileAsTheyIssue) {
   EXPECT_EQ(sim.run().kind, StopKind::kEnd);
 }
 
-constexpr const char* kRuns =
+constexpr const char* kWhileItRuns =
     "the simulation runs, and a callback or an observer of it may not run, call or change it: do "
     "so when it has stopped";
 
@@ -278,7 +278,7 @@ TEST(EmbeddingErrors, ACallbackDoesNotRunCallOrChangeItsSimulation) {
     plain.connect_infeed(0, give_zeros);
     int refused = 0;
     sim.connect_infeed(0, [&](std::span<std::byte> value) {
-      if (error_of([&] { act(sim); }) == kRuns) ++refused;
+      if (error_of([&] { act(sim); }) == kWhileItRuns) ++refused;
       return give_zeros(value);
     });
     EXPECT_EQ(plain.run().kind, StopKind::kEnd);
@@ -298,7 +298,7 @@ TEST(EmbeddingErrors, AnObserverThatRunsItsSimulationIsAnError) {
   observer.sim = &sim;
   sim.observe(observer);
   sim.set_argument(0, pair_of(1, 2));
-  EXPECT_EQ(error_of([&] { (void)sim.call(true); }), kRuns);
+  EXPECT_EQ(error_of([&] { (void)sim.call(true); }), kWhileItRuns);
 }
 
 TEST(EmbeddingErrors, ACallbackThatDoesNotCatchThatIsALocatedTrap) {
@@ -307,7 +307,7 @@ TEST(EmbeddingErrors, ACallbackThatDoesNotCatchThatIsALocatedTrap) {
   const Stop stop = sim.run();
   ASSERT_EQ(stop.kind, StopKind::kTrap);
   EXPECT_EQ(stop.trap->context, "host");
-  EXPECT_NE(stop.trap->cause.find(kRuns), std::string::npos) << stop.trap->cause;
+  EXPECT_NE(stop.trap->cause.find(kWhileItRuns), std::string::npos) << stop.trap->cause;
 }
 
 TEST(EmbeddingErrors, ASimulationThatStandsAgainCanBeChanged) {
