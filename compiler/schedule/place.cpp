@@ -44,27 +44,35 @@ constexpr std::uint32_t kMostUsesToSplit = 256;
 /// How many tasks ahead memory is asked for [chosen: their placement takes longer than memory].
 constexpr std::size_t kPrefetched = 8;
 
-/// For the busy cycles of the links of one phase [chosen: 8,192 tiles in one column of a mesh take
-/// less with a hop latency up to 100 cycles].
+/// For the busy cycles of the ports and links of one phase [chosen: 8,192 tiles in one column of a
+/// mesh take less with a hop latency up to 100 cycles].
 constexpr std::uint64_t kMostBusyBytes = std::uint64_t{2} << 30;
 
-/// Throws HostLimit when the busy cycles of links would take too much memory: each has a bit for
+/// Throws HostLimit when busy cycles would take too much memory: each port and link has a bit for
 /// each cycle until its last word, with as much room again behind.
 void check_memory(const Tasks& tasks) {
-  std::vector<std::uint32_t> last(tasks.links_of_machine);
+  std::vector<std::uint64_t> sent(tasks.tiles()), received(sent.size());
+  std::vector<std::uint64_t> carried(tasks.links_of_machine);
   for (const Task& task : tasks.list) {
-    for (const LinkUse& use : tasks.links_of(task)) {
-      last[use.link] = std::max(last[use.link], use.offset + task.cycles);
-    }
+    const std::uint64_t end = std::uint64_t{task.earliest} + task.cycles;
+    const auto last = [&](std::uint64_t& busy, std::uint32_t latency) {
+      busy = std::max(busy, end + latency);
+    };
+    last(sent[task.source], 0);
+    for (const Arrival& to : tasks.arrivals_of(task)) last(received[to.tile], to.latency);
+    for (const LinkUse& use : tasks.links_of(task)) last(carried[use.link], use.offset);
   }
-  const std::uint64_t bytes = std::accumulate(last.begin(), last.end(), std::uint64_t{0}) / 8 * 2;
+  std::uint64_t bits = 0;
+  for (const auto& busy : {sent, received, carried}) {
+    bits = std::accumulate(busy.begin(), busy.end(), bits);
+  }
+  const std::uint64_t bytes = bits / 8 * 2;
   if (bytes <= kMostBusyBytes) return;
   throw HostLimit(fmt::format(
-      "the schedule of an exchange would take {} MiB or more of memory for the busy cycles of {} "
-      "links, and "
-      "{} MiB are allowed: words are up to {} cycles on their way; a shorter exchange.hop_latency, "
-      "or fewer tiles, take less",
-      bytes >> 20, tasks.links_of_machine, kMostBusyBytes >> 20, tasks.longest_path));
+      "the schedule of an exchange would take {} MiB or more of memory for the cycles in which the "
+      "ports of {} tiles and their links are busy, and {} MiB are allowed: words are up to {} "
+      "cycles on their way; shorter latencies of exchange.*, or fewer tiles, take less",
+      bytes >> 20, tasks.tiles(), kMostBusyBytes >> 20, tasks.longest_path));
 }
 
 /// The ports of all tiles, and the links between them, while a schedule grows.

@@ -219,6 +219,18 @@ TEST(Links, ThatWouldTakeTooMuchMemoryAreRefusedBeforeTheyDo) {
   }
 }
 
+TEST(Ports, ThatWouldTakeTooMuchMemoryAreRefusedBeforeTheyDo) {
+  MachineConfig machine = with_fabric(FabricKind::kCrossbar);
+  machine.grid = {8192, 1, 1, 0};
+  machine.exchange.per_row_latency = 4096;
+  std::vector<Transfer> transfers;
+  for (std::uint32_t t = 0; t < 4096; ++t) {
+    transfers.push_back({{TileId{t}, kOut}, {{TileId{4096 + t}, kIn}}, 100});
+  }
+  const std::vector<TileId> tiles = test::all_tiles(machine);
+  EXPECT_THROW((void)schedule_exchange(machine, transfers, tiles), HostLimit);
+}
+
 TEST(Links, EstimatesCountWhatTheyCarry) {
   for (const FabricKind fabric : {FabricKind::kMesh, FabricKind::kRing}) {
     const MachineConfig machine = with_fabric(fabric);
