@@ -597,7 +597,7 @@ class PageViews(PageCase):
 
     def test_the_guide_says_what_the_page_shows(self):
         page_guide.run_commands(sys.argv[1], self.folder / "guide")
-        shown = set()
+        shown, missing = set(), []
         for file, fragment, picture, text in page_guide.sections():
             self.browser.open(self.folder / "guide" / file, fragment)
             view = self.browser.run("document.querySelector('section.shown').id")
@@ -606,9 +606,9 @@ class PageViews(PageCase):
             self.browser.run("document.querySelectorAll('section.shown .folds:not([hidden])').forEach((button) => button.click())")
             found = self.browser.run("document.querySelector('section.shown').innerText + '\\n' + document.getElementById('selection').innerText")
             said = re.findall(r"\d{1,3}(?:,\d{3})+|\d+\.\d+(?= %)|(?<=`)\w+\.\d+(?:\.\w+)?(?=`)|(?<=`)\w+\.py:\d+(?=`)", text)
-            for name in said:
-                self.assertTrue(re.search(rf"(?<![\d,.]){re.escape(name)}(?!\d|,\d{{3}})", found), f"{name} is not in {view}")
+            missing += [f"{name} is not in {view}" for name in said if not re.search(rf"(?<![\d,.]){re.escape(name)}(?!\d|,\d{{3}})", found)]
             self.assertTrue((page_guide.GUIDE.parent / picture).exists())
+        self.assertEqual(missing, [])
         self.assertEqual(shown, {"view-" + view for view in self.views()})
 
     def test_a_click_on_the_tiles_chooses_tile_and_superstep(self):

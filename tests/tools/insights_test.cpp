@@ -379,7 +379,8 @@ TEST(InsightsOfTraces, FindWorkersThatWaitForTheBusiestOneOfTheirTile) {
 
 TEST(InsightsOfTraces, OfManyWorkerRunsAreInTheirViewAndNotInTheReport) {
   const TraceOf many(
-      "models/karate/train.mlir -m small64 --input models/karate/input.h5 --trace vertex");
+      "models/karate/train.mlir -m small64 --input models/karate/input.h5 --repeat 2 --trace "
+      "vertex");
   const std::size_t runs = many.column("/vertices/cycles").size();
   ASSERT_GT(runs, 250'000u);
   ASSERT_NE(found(many.insights(), "few-flops"), nullptr);
