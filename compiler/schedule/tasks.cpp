@@ -233,9 +233,10 @@ class TaskMaker {
     // Those on one line begin with one link, and the longest has them all.
     std::ranges::sort(lines, {},
                       [](const LineUse& use) { return std::tuple(use.line, use.begin, ~use.end); });
-    const auto shorter = std::ranges::unique(
-        lines, {}, [](const LineUse& use) { return std::pair(use.line, use.begin); });
-    lines.erase(shorter.begin(), shorter.end());
+    const auto is_shorter = [](const LineUse& longest, const LineUse& use) {
+      return std::pair(longest.line, longest.begin) == std::pair(use.line, use.begin);
+    };
+    lines.erase(std::unique(lines.begin(), lines.end(), is_shorter), lines.end());
     for (const LineUse& use : lines) append_links(machine_, use, tasks_.links);
     task.link_count = static_cast<std::uint32_t>(tasks_.links.size()) - task.first_link;
   }
