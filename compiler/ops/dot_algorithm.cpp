@@ -5,9 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cmath>
 #include <string>
-#include <utility>
 
 #include "compiler/ops/elements.h"
 #include "compiler/ops/ops.h"
@@ -48,11 +46,11 @@ float cut_off(float x, const PartsAlgorithm& algorithm) {
   return std::bit_cast<float>(std::bit_cast<std::uint32_t>(x) & mask_of(algorithm));
 }
 
-float rounded(float x, const PartsAlgorithm& algorithm) {
-  if (std::isnan(x)) return x;
-  const auto bits = std::bit_cast<std::uint32_t>(x), last = ~mask_of(algorithm) + 1;
-  const std::uint32_t is_odd = (bits & last) == 0 ? 0 : 1;
-  return std::bit_cast<float>((bits + is_odd + last / 2 - 1) & mask_of(algorithm));
+/// The last part of what is left of an operand, as a reduce_precision.
+Op last_part(const PartsAlgorithm& algorithm) {
+  Op op;
+  op.attributes = {{"exponent_bits", kExponentBits}, {"mantissa_bits", algorithm.fraction_bits}};
+  return op;
 }
 
 }  // namespace
@@ -82,15 +80,13 @@ std::vector<Tensor> parts_of(Tensor x, const PartsAlgorithm& algorithm) {
     parts.push_back(bitcast(bits & bits.like(mask_of(algorithm)), rest.type()));
     rest = rest - parts.back();
   }
-  Op format;
-  format.attributes = {{"exponent_bits", kExponentBits},
-                       {"mantissa_bits", algorithm.fraction_bits}};
-  parts.push_back(rest.builder->apply(kReducePrecisionOp, {rest}, std::move(format)));
+  parts.push_back(rest.builder->apply(kReducePrecisionOp, {rest}, last_part(algorithm)));
   return parts;
 }
 
 std::vector<HostTensor> parts_of(const HostTensor& x, const PartsAlgorithm& algorithm) {
   std::vector<HostTensor> parts(algorithm.parts, HostTensor({DType::kF32, x.type.shape}));
+  HostTensor& last = parts.back();
   for (std::size_t i = 0; i < static_cast<std::size_t>(x.type.elements()); ++i) {
     auto rest = static_cast<float>(read_float(x, i));
     for (std::size_t p = 0; p + 1 < parts.size(); ++p) {
@@ -98,8 +94,9 @@ std::vector<HostTensor> parts_of(const HostTensor& x, const PartsAlgorithm& algo
       write_float(parts[p], i, part);
       rest -= part;
     }
-    write_float(parts.back(), i, rounded(rest, algorithm));
+    write_float(last, i, rest);
   }
+  last = kReducePrecisionOp.evaluate(last_part(algorithm), std::array{last})[0];
   return parts;
 }
 

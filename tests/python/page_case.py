@@ -103,3 +103,13 @@ class PageCase(unittest.TestCase):
           const pixels = new Uint32Array(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data.buffer);
           return new Set(pixels).size;
         }})""")
+
+
+class KarateCase(PageCase):
+    """With a trace of models/karate, and its page, besides."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.karate = cls.run_traced("karate", *KARATE)
+        cls.karate_page = cls.make("karate.html", cls.karate)

@@ -10,7 +10,7 @@ import xml.etree.ElementTree
 from fractions import Fraction
 
 import page_guide
-from page_case import KARATE, LINEAR, PARTS, PageCase, superstep
+from page_case import LINEAR, PARTS, KarateCase, superstep
 
 import h5py
 import numpy as np
@@ -19,13 +19,7 @@ import numpy as np
 COMPUTE, EXCHANGE = 0, 1  # as kinds of /program/step
 
 
-class PageViews(PageCase):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.karate = cls.run_traced("karate", *KARATE)
-        cls.karate_page = cls.make("karate.html", cls.karate)
-
+class PageViews(KarateCase):
     def test_every_view_draws(self):
         self.open("summary")
         for view in self.views():

@@ -4,16 +4,10 @@ import json
 import sys
 import unittest
 
-from page_case import KARATE, LINEAR, PageCase, superstep
+from page_case import LINEAR, KarateCase, superstep
 
 
-class PageWords(PageCase):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.karate = cls.run_traced("karate", *KARATE)
-        cls.karate_page = cls.make("karate.html", cls.karate)
-
+class PageWords(KarateCase):
     def test_streams_and_tensors_have_the_names_that_the_program_gives_them(self):
         streams = self.file["program/stream"]
         labels = {name.decode(): label.decode() for name, label in zip(streams["name"], streams["label"])}

@@ -9,6 +9,7 @@
 
 #include "sim/tile/supervisor.h"
 #include "tests/gc200.h"
+#include "tests/sim/knowing_engine.h"
 #include "tests/sim/programs.h"
 #include "toolchain/assembler.h"
 
@@ -79,18 +80,6 @@ struct CountingEngine : Engine {
 
   Engine& other;
   std::uint64_t runs = 0, slots = 0;
-};
-
-/// Knows what the program does without its steps, as translated code would.
-struct KnowingEngine : Engine {
-  explicit KnowingEngine(std::uint64_t takes) : slots(takes) {}
-
-  std::uint64_t run(WorkerContext& worker, const WorkerStep*) override {
-    worker.stop = WorkerContext::Stop::kExit;
-    return slots;
-  }
-
-  std::uint64_t slots;
 };
 
 TEST(Engine, IsGivenEachWorkerOnceAndSaysWhatItTook) {

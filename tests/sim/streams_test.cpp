@@ -11,8 +11,8 @@
 
 #include "base/error.h"
 #include "isa/timing.h"
-#include "sim/tile/worker_context.h"
 #include "tests/sim/call_programs.h"
+#include "tests/sim/knowing_engine.h"
 #include "tests/sim/lengths.h"
 
 namespace superstep {
@@ -427,18 +427,6 @@ TEST(Streams, AResultWhoseCallbackThrowsAsTheProgramEndsIsALocatedTrap) {
   EXPECT_EQ(works.call({pair_of(1, 2)}, true).at(0).data, pair_of(1, 2).data);
 }
 
-/// Leaves at once, after so many slots.
-struct SlowEngine : Engine {
-  explicit SlowEngine(std::uint64_t takes) : slots(takes) {}
-
-  std::uint64_t run(WorkerContext& worker, const WorkerStep*) override {
-    worker.stop = WorkerContext::Stop::kExit;
-    return slots;
-  }
-
-  std::uint64_t slots;
-};
-
 TEST(Streams, AVisitThatEndsBehindTheLastCycleIsALocatedTrap) {
   const auto run_behind = [](std::uint64_t slots) {
     ProgramImage image = image_of(1);
@@ -451,7 +439,7 @@ TEST(Streams, AVisitThatEndsBehindTheLastCycleIsALocatedTrap) {
                     "  sync 4\n  delayxpic 0, 0, 0x600\n  delay 9\n  sync 4\n  sync 4\n"
                     "  .align 8\nworker:\n  exitz $m15\n");
     Simulation sim(image, {.make_engine = [&](TileId, Engine&) {
-                     return std::make_unique<SlowEngine>(slots);
+                     return std::make_unique<KnowingEngine>(slots);
                    }});
     sim.feed(0, pair_of(1, 2));
     return sim.run();
