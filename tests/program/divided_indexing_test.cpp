@@ -85,6 +85,8 @@ const Case kCases[] = {
     {scatter(500, 32, "i32", "add", "0"), 32},
     {scatter(499, 7, "i32", "multiply", "3"), 7},
     {scatter(640, 20, "f32", "maximum", "1.0"), 20},
+    {scatter(640, 20, "f32", "add", "1.5"), 20},
+    {scatter(300, 350, "f32", "add", "-0.0"), 350},
     {scatter(300, 11, "i32", "minimum", "5"), 11},
     {scatter(20'001, 30'001, "i32", "add", "3"), 30'001},
     {scatter(20'000, 40'000, "f32", "maximum", "0.0"), 40'000},
@@ -108,10 +110,12 @@ TEST(DividedIndexing, ComputesTheSameInBatches) {
   }
 }
 
-TEST(DividedIndexing, AddsFloatsInOrder) {
+TEST(DividedIndexing, AddsAndMultipliesFloatsInParts) {
   for (const char* dtype : {"f16", "bf16", "f32"}) {
-    const Module module = import_stablehlo(scatter(4096, 8, dtype, "add", "0.0"), "sum.mlir");
-    EXPECT_FALSE(has_batches(divide_ops(simple(module), load_machine("bow"))));
+    for (const char* combine : {"add", "multiply"}) {
+      const Module module = import_stablehlo(scatter(4096, 8, dtype, combine, "1.0"), "sum.mlir");
+      EXPECT_TRUE(has_batches(divide_ops(simple(module), load_machine("bow")))) << dtype << combine;
+    }
   }
 }
 
@@ -192,6 +196,7 @@ std::uint64_t cycles_on_bow(const std::string& text, int positions) {
 TEST(DividedIndexing, CountsOnManyTiles) {
   EXPECT_LE(cycles_on_bow(scatter(500, 32, "i32", "add", "0"), 32), 3'200U);
   EXPECT_LE(cycles_on_bow(scatter(100'000, 256, "i32", "add", "0"), 256), 10'500U);
+  EXPECT_LE(cycles_on_bow(scatter(4096, 8, "f32", "add", "0.0"), 8), 3'200U);
 }
 
 TEST(DividedIndexing, LooksUpOnManyTiles) {

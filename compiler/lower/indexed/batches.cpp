@@ -172,7 +172,7 @@ class PutCosts {
         costs_(machine),
         offsets_(offsets),
         element_bytes_(static_cast<std::int64_t>(size_of(combine.reduce.dtypes[0]))),
-        region_(op.regions[0]),
+        op_(op),
         reduce_(machine, combine.reduce, false, true) {}
 
   /// Of a table in one part or more, of which each is a batch.
@@ -181,18 +181,17 @@ class PutCosts {
     const TableCut cut =
         table_cut(use, element_bytes_, machine_.tiles(), machine_.tile.memory_bytes);
     const std::int64_t windows = cut.batches * use.positions() * cut.width;
-    const vertex::Put::State state{
-        .offsets = {},
-        .lists = {},
-        .groups = cut.batches,
-        .offsets_a_group = use.count,
-        .positions = table.positions(),
-        .table_positions = table_parts * table.positions(),
-        .position_elements = cut.width,
-        .run_elements = use.window * cut.width,
-        .sharing = use.window == 1 ? vertex::Put::Sharing::kPositions : vertex::Put::Sharing::kNone,
-        .values = {{}}};
-    const vertex::Put vertex = put_vertex(region_, cut.width);
+    const vertex::Put::State state{.offsets = {},
+                                   .lists = {},
+                                   .groups = cut.batches,
+                                   .offsets_a_group = use.count,
+                                   .positions = table.positions(),
+                                   .table_positions = table_parts * table.positions(),
+                                   .position_elements = cut.width,
+                                   .run_elements = use.window * cut.width,
+                                   .sharing = sharing_of(op_, use.window, false),
+                                   .values = {{}}};
+    const vertex::Put vertex = put_vertex(op_.regions[0], cut.width);
     const LaunchCosts& launch =
         puts_.try_emplace(vertex.unit_bytes, machine_, vertex.code(machine_)).first->second;
     const std::int64_t fill = divide_up(cut.elements() * element_bytes_, 4);
@@ -234,7 +233,7 @@ class PutCosts {
   const MachineConfig& machine_;
   Costs costs_;
   std::int64_t offsets_, element_bytes_;
-  const Graph& region_;
+  const Op& op_;
   mutable std::map<std::uint32_t, LaunchCosts> puts_;  ///< by unit
   ReduceCosts reduce_;
 };
@@ -265,12 +264,10 @@ std::optional<PartedBatches> best_parted_batches(const TableUse& use, const Mach
   return best;
 }
 
-/// Whether parts of what `op` combines give the same bits as all in order.
-bool is_exact(const Op& op, const Combine& combine) {
-  if (op.results.size() != 1 || op.regions[0].ops().size() != 1 || !combine.identity) return false;
-  const vertex::Primitive primitive = combine.reduce.expression.steps().back().primitive;
-  return !is_float(combine.reduce.dtypes[0]) || primitive == vertex::Primitive::kMax ||
-         primitive == vertex::Primitive::kMin;
+/// Whether what `op` combines may be combined in parts, as a reduction: floats are then rounded in
+/// another order.
+bool may_be_in_parts(const Op& op, const Combine& combine) {
+  return op.results.size() == 1 && op.regions[0].ops().size() == 1 && combine.identity.has_value();
 }
 
 /// Whether all elements of a value are constant and have these bits.
@@ -376,7 +373,7 @@ std::vector<Tensor> divide_put(GraphBuilder& builder, const Op& op,
     return builder.append(*op.definition, all, std::move(put));
   }
   const Combine combine = combine_of(op.regions[0]);
-  if (!is_exact(op, combine)) return put_in_passes(builder, op, operands, use, machine);
+  if (!may_be_in_parts(op, combine)) return put_in_passes(builder, op, operands, use, machine);
   const PutCosts costs(machine, op, combine, use.count);
   const auto bytes = static_cast<std::int64_t>(size_of(type.dtype));
   const auto batches =

@@ -68,15 +68,15 @@ std::optional<std::uint64_t> computed_with(const BlockLowering& block, const Op&
   return block.values.repeated_bits(windows);
 }
 
-vertex::Put::Sharing sharing_of(const Op& op, const TableUse& use, const vertex::Put& put) {
+}  // namespace
+
+vertex::Put::Sharing sharing_of(const Op& op, std::int64_t window, bool has_lists) {
   const auto unique = op.attributes.find("unique_indices");
-  if (put.lists == 0 && unique != op.attributes.end() && std::get<bool>(unique->second)) {
+  if (!has_lists && unique != op.attributes.end() && std::get<bool>(unique->second)) {
     return vertex::Put::Sharing::kOffsets;
   }
-  return use.window == 1 ? vertex::Put::Sharing::kPositions : vertex::Put::Sharing::kNone;
+  return window == 1 ? vertex::Put::Sharing::kPositions : vertex::Put::Sharing::kNone;
 }
-
-}  // namespace
 
 vertex::Put put_vertex(const Graph& region, std::int64_t position_elements,
                        const std::vector<std::optional<std::uint64_t>>& windows) {
@@ -170,7 +170,7 @@ void lower_put(BlockLowering& block, const Op& op) {
                                    .table_positions = use.table.positions(),
                                    .position_elements = placed.cut.width,
                                    .run_elements = use.window * placed.cut.width,
-                                   .sharing = sharing_of(op, use, put),
+                                   .sharing = sharing_of(op, use.window, put.lists > 0),
                                    .values = addresses};
     set.launches.push_back({placed.tiles[i], state.words()});
   }

@@ -14,4 +14,7 @@ namespace superstep {
 [[nodiscard]] vertex::Put put_vertex(const Graph& region, std::int64_t position_elements,
                                      const std::vector<std::optional<std::uint64_t>>& windows = {});
 
+/// How the workers of a tile share the offsets of a put with windows of so many positions.
+[[nodiscard]] vertex::Put::Sharing sharing_of(const Op& op, std::int64_t window, bool has_lists);
+
 }  // namespace superstep
