@@ -43,12 +43,27 @@ class Mover {
         layout_(builder.buffer(destination).layout),
         element_bytes_(builder.buffer(destination).element_bytes),
         plans_(layout_->intervals().size()) {
+    const auto add = [&](std::size_t i, IntervalPlan plan) {
+      add_movements(i, plan);
+      plan.transfers = {};
+      plans_[i] = std::move(plan);
+    };
+    std::vector<std::size_t> copied;
     plan_moves(builder, destination, parts, pieces, {0, plans_.size()},
                [&](std::size_t i, IntervalPlan plan) {
-                 add_movements(i, plan);
-                 plan.transfers = {};
-                 plans_[i] = std::move(plan);
+                 if (plan.transfers.empty()) copied.push_back(i);
+                 add(i, std::move(plan));
                });
+    // In an exchange that others need, a tile may as well send to itself.
+    if (movements_.empty()) return;
+    for (const std::size_t i : copied) {
+      plan_moves(
+          builder, destination, parts, pieces, {i, i + 1},
+          [&](std::size_t, IntervalPlan plan) {
+            if (takes_less(plan, plans_[i])) add(i, std::move(plan));
+          },
+          true);
+    }
   }
 
   Time run(Time ready, const Origin& origin) {
@@ -64,6 +79,25 @@ class Mover {
   [[nodiscard]] const Interval& interval(std::size_t i) const { return layout_->intervals()[i]; }
   [[nodiscard]] BufferId actual(BufferId from) const {
     return from == kReceived ? received_ : from;
+  }
+
+  /// Whether transfers alone take less than copies.
+  [[nodiscard]] bool takes_less(const IntervalPlan& exchanged, const IntervalPlan& copied) const {
+    if (!exchanged.copies.empty() || !exchanged.appended.empty()) return false;
+    std::int64_t words = 0;
+    for (const IntervalPlan::Transfer& t : exchanged.transfers) words += t.words;
+    const Costs& costs = builder_.costs();
+    std::int64_t copies = 0;
+    for (const LocalCopy& copy : copied.copies) {
+      Box box = simplified(copy.box);
+      const std::int64_t unit = in_units(box, element_bytes_);
+      const bool is_run =
+          !box.axes.empty() && box.axes.back().from == unit && box.axes.back().to == unit;
+      const std::int64_t run = is_run ? box.axes.back().size : 1;
+      copies += costs.copy(1, box.elements() / run, run, static_cast<std::uint32_t>(unit)) -
+                costs.launch();
+    }
+    return costs.port(words, std::ssize(exchanged.transfers)) < copies;
   }
 
   void add_receive_buffer(const Origin& origin) {

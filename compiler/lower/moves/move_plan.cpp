@@ -266,11 +266,13 @@ bool overlap(const std::vector<Piece>& pieces, const Interval& interval) {
 
 class MovePlanner {
  public:
-  MovePlanner(const ProgramBuilder& builder, BufferId destination, const Parts& parts)
+  MovePlanner(const ProgramBuilder& builder, BufferId destination, const Parts& parts,
+              bool is_exchanged)
       : builder_(builder),
         layout_(builder.buffer(destination).layout),
         parts_(parts),
-        element_bytes_(builder.buffer(destination).element_bytes) {}
+        element_bytes_(builder.buffer(destination).element_bytes),
+        is_exchanged_(is_exchanged) {}
 
   void run(const std::vector<Piece>& pieces, IntervalRange range,
            const std::function<void(std::size_t, IntervalPlan)>& visit) {
@@ -358,7 +360,7 @@ class MovePlanner {
     const auto is_here = [&](const Part& part) {
       return is_local(i, builder_.buffer(part.source).layout->intervals()[part.source_interval]);
     };
-    const bool all_here = std::ranges::all_of(parts, is_here);
+    const bool all_here = !is_exchanged_ && std::ranges::all_of(parts, is_here);
     const auto copy = [&](Part& part) {
       if (is_here(part)) {
         plan.copies.push_back({part.source, part.box, part.round});
@@ -507,6 +509,7 @@ class MovePlanner {
   LayoutPtr layout_;
   const Parts& parts_;
   std::int64_t element_bytes_;
+  bool is_exchanged_;
   std::vector<std::vector<Piece>> wanted_;  ///< by interval of those planned together
 };
 
@@ -522,8 +525,8 @@ Box in_destination(const Layout& destination, const Parts& parts, std::size_t pi
 
 void plan_moves(const ProgramBuilder& builder, BufferId destination, const Parts& parts,
                 const std::vector<Piece>& pieces, IntervalRange range,
-                const std::function<void(std::size_t, IntervalPlan)>& visit) {
-  MovePlanner(builder, destination, parts).run(pieces, range, visit);
+                const std::function<void(std::size_t, IntervalPlan)>& visit, bool is_exchanged) {
+  MovePlanner(builder, destination, parts, is_exchanged).run(pieces, range, visit);
 }
 
 }  // namespace superstep

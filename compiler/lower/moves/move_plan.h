@@ -38,9 +38,11 @@ struct IntervalRange {
                                  std::size_t i, Box box);
 
 /// The copies that fill some intervals of `destination` with `pieces`, later ones over earlier
-/// ones: each interval's plan is given to `visit`, in order.
+/// ones: each interval's plan is given to `visit`, in order. What a tile has all of is copied,
+/// unless it goes through the exchange, as others do.
 void plan_moves(const ProgramBuilder& builder, BufferId destination, const Parts& parts,
                 const std::vector<Piece>& pieces, IntervalRange range,
-                const std::function<void(std::size_t, IntervalPlan)>& visit);
+                const std::function<void(std::size_t, IntervalPlan)>& visit,
+                bool is_exchanged = false);
 
 }  // namespace superstep
