@@ -67,7 +67,7 @@ TEST(Functions, OfBothFloatTypesAgreeWithJax) {
                  read_tensors(folder / "expected.h5"), tolerance);
 }
 
-std::string file_name(const testing::TestParamInfo<std::string>& info) {
+std::string file_name(const ::testing::TestParamInfo<std::string>& info) {
   return std::filesystem::path(info.param).filename();
 }
 
@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(Models, LinearAlgebra,
                          ::testing::ValuesIn(modules({"linear_algebra", "matrices"})), file_name);
 INSTANTIATE_TEST_SUITE_P(Models, JaxPrograms,
                          ::testing::ValuesIn(modules({"control", "fourier", "indexing"})),
-                         [](const testing::TestParamInfo<std::string>& info) {
+                         [](const ::testing::TestParamInfo<std::string>& info) {
                            std::string name = info.param;
                            std::ranges::replace(name, '/', '_');
                            return name;

@@ -16,17 +16,19 @@
 #include "isa/machine_config.h"
 #include "isa/timing.h"
 #include "sim/run_image.h"
-#include "tests/program/whole_numbers.h"
+#include "tests/machine_values.h"
 #include "tests/sim/programs.h"
 #include "tests/tile_run.h"
 
-// Each key of a machine file by what it does: on machine code as its law says, and for a compiled
-// program without a change of what it computes.
+// Each key of a machine file by what it does to machine code, as its law says.
 
 namespace superstep {
 namespace {
 
-constexpr const char* kBase = "small64";
+using testing::key_values;
+using testing::kVariedMachine;
+using testing::machine_of;
+using testing::number_of;
 
 std::uint64_t in_cycles(const MachineConfig& machine, std::uint64_t nanoseconds) {
   const auto product = static_cast<unsigned __int128>(nanoseconds) * machine.tile.clock_hz;
@@ -192,7 +194,7 @@ std::uint64_t barriers_by_law(const MachineConfig& machine) {
 }
 
 void expect_barriers_as(const MachineConfig& machine) {
-  const MachineConfig base = load_machine(kBase);
+  const MachineConfig base = load_machine(kVariedMachine);
   EXPECT_EQ(cycles_of_barriers(machine) - cycles_of_barriers(base),
             barriers_by_law(machine) - barriers_by_law(base));
 }
@@ -508,139 +510,84 @@ void expect_fetch_as(const MachineConfig& machine) {
   }
 }
 
-/// Which value of a key makes a better machine, for the device cycles of a program.
-enum class Better : std::uint8_t {
-  kLess,
-  kMore,
-  kSame,    ///< none: they do not depend on it
-  kVisits,  ///< they have the latency of the syncs that begin visits, and do not depend on more
-  /// No order of them is known. More tiles or workers share the work, but are farther apart or
-  /// issue less often; regions share one memory; the others are no single number.
-  kNeither,
-};
-
-struct Law {
-  std::vector<std::string> values;  ///< up, down and the extremes
-  void (*check)(const MachineConfig&);
-  Better better;
-};
-
-std::string table_text() {
-  std::string text = "[20";
-  for (int entry = 1; entry < 16; ++entry) text += fmt::format(", {}", 20 + entry * 7 % 40);
-  return text + "]";
-}
+/// What a key does to machine code: checks a machine.
+using Law = void (*)(const MachineConfig&);
 
 const std::map<std::string, Law>& laws() {
-  using enum Better;
-  const std::vector<std::string> slots = {"1", "2", "11", "64"};
-  const std::vector<std::string> supervisor = {"1 cycle", "2 cycles", "11 cycles", "64 cycles"};
-  const std::vector<std::string> latency = {"1 cycle", "16 cycles", "80 cycles", "4096 cycles"};
-  const std::vector<std::string> distance = {"0 cycles", "3 cycles", "20 cycles", "4096 cycles"};
   static const std::map<std::string, Law> kLaws = {
-      {"isa.encoding", {{"mk2", "wide"}, expect_sends_as, kNeither}},
-      {"grid.rows", {{"1", "2", "7", "40"}, expect_arrival_as, kNeither}},
-      {"grid.columns", {{"1", "3", "16"}, expect_arrival_as, kNeither}},
-      {"grid.lanes", {{"1", "2", "3"}, expect_arrival_as, kNeither}},
-      {"grid.spares", {{"1", "7", "15"}, expect_arrival_as, kNeither}},
-      {"tile.workers", {{"1", "2", "5", "8", "16"}, expect_workers_as, kNeither}},
-      {"tile.pipeline_depth",
-       {{"1 cycle", "4 cycles", "7 cycles", "64 cycles"}, expect_workers_as, kLess}},
-      {"tile.clock", {{"1 MHz", "0.6 GHz", "3 GHz", "100 GHz"}, expect_barriers_as, kVisits}},
-      {"tile.memory_base", {{"0x4000", "0x40000", "0x48000"}, expect_memory_as, kSame}},
-      {"tile.memory", {{"216 KiB", "600 KiB", "720 KiB", "1744 KiB"}, expect_memory_as, kMore}},
-      {"tile.region1_base",
-       {{"0x58000", "0xa0000", "0xe8000", "0xec000"}, expect_memory_as, kNeither}},
-      {"tile.region2", {{"32 KiB", "192 KiB", "416 KiB"}, expect_regions_as, kLess}},
-      {"tile.element", {{"1 KiB", "8 KiB", "32 KiB"}, expect_banks_as, kLess}},
-      {"tile.bank_conflicts", {{"trap", "stall"}, expect_banks_as, kNeither}},
-      {"tile.fetch_ahead", {{"0 B", "32 B", "128 B", "1 KiB"}, expect_fetch_as, kLess}},
-      {"tile.amp_units", {{"4", "8"}, expect_workers_as, kMore}},
-      {"costs.f32exp", {slots, expect_workers_as, kLess}},
-      {"costs.f32ln", {slots, expect_workers_as, kLess}},
-      {"costs.f16v2exp", {slots, expect_workers_as, kLess}},
-      {"costs.f16v2ln", {slots, expect_workers_as, kLess}},
-      {"costs.f32tanh", {slots, expect_workers_as, kLess}},
-      {"costs.f32sigm", {slots, expect_workers_as, kLess}},
-      {"costs.f16v2tanh", {slots, expect_workers_as, kLess}},
-      {"costs.f16v2sigm", {slots, expect_workers_as, kLess}},
-      {"costs.f32div", {slots, expect_workers_as, kLess}},
-      {"costs.f32oox", {slots, expect_workers_as, kLess}},
-      {"costs.f32oorx", {slots, expect_workers_as, kLess}},
-      {"costs.f32sqrt", {slots, expect_workers_as, kLess}},
-      {"costs.taken_branch", {supervisor, expect_workers_as, kLess}},
-      {"costs.result_latency", {supervisor, expect_workers_as, kLess}},
-      {"costs.runall", {supervisor, expect_workers_as, kLess}},
-      {"exchange.fabric", {{"crossbar", "mesh", "ring"}, expect_arrival_as, kNeither}},
-      {"exchange.port_latency", {latency, expect_arrival_as, kLess}},
-      {"exchange.hop_latency", {{"1 cycle", "16 cycles", "200 cycles"}, expect_arrival_as, kLess}},
-      {"exchange.table", {{table_text()}, expect_arrival_as, kNeither}},
-      {"exchange.same_column_latency", {latency, expect_arrival_as, kLess}},
-      {"exchange.same_side_latency", {latency, expect_arrival_as, kLess}},
-      {"exchange.per_column_latency", {distance, expect_arrival_as, kLess}},
-      {"exchange.cross_east_latency", {latency, expect_arrival_as, kLess}},
-      {"exchange.cross_east_per_column", {distance, expect_arrival_as, kLess}},
-      {"exchange.cross_west_latency", {latency, expect_arrival_as, kLess}},
-      {"exchange.cross_west_per_column", {distance, expect_arrival_as, kLess}},
-      {"exchange.per_row_latency", {distance, expect_arrival_as, kLess}},
-      {"exchange.width", {{"1 B", "2 B", "8 B", "16 B"}, expect_width_as, kMore}},
-      {"exchange.max_send_words", {{"1", "7", "63"}, expect_sends_as, kMore}},
-      {"sync.internal_latency",
-       {{"1 cycle", "34 cycles", "500 cycles", "1000000 cycles"}, expect_barriers_as, kLess}},
-      {"sync.per_doubling", {{"1 cycle", "50 cycles", "4096 cycles"}, expect_barriers_as, kLess}},
-      {"sync.external_latency", {{"0 ns", "1 ns", "3 us", "1000 ms"}, expect_barriers_as, kVisits}},
-      {"sync.skew_per_row", {distance, expect_barriers_as, kLess}},
-      {"sync.column_skew",
-       {{"[0, 0, 0, 0]", "[0, 8, 40, 90]", "[4096, 0, 0, 4096]"}, expect_barriers_as, kNeither}},
-      {"host.bandwidth",
-       {{"1 MB/s", "10 GB/s", "100 GB/s", "10000 GB/s"}, expect_barriers_as, kSame}},
-      {"host.packet_overhead", {{"0 ns", "5 ns", "70 ns", "1000 ms"}, expect_barriers_as, kSame}},
-      {"host.phase_latency", {{"0 ns", "500 ns", "2 us", "1000 ms"}, expect_barriers_as, kSame}},
-      {"host.to_tile_packet", {{"4 B", "64 B"}, expect_barriers_as, kSame}},
-      {"host.to_host_packet", {{"4 B", "64 B"}, expect_barriers_as, kSame}},
-      {"host.links", {{"1", "2", "3", "64"}, expect_barriers_as, kSame}},
-      {"host.packets_in_flight", {{"1", "2", "7", "65536"}, expect_barriers_as, kSame}},
-      {"host.callback_latency", {{"0 ns", "1 us", "61 us", "1000 ms"}, expect_callbacks_as, kSame}},
-      {"host.prefetch", {{"1", "2", "64"}, expect_callbacks_as, kSame}},
+      {"isa.encoding", expect_sends_as},
+      {"grid.rows", expect_arrival_as},
+      {"grid.columns", expect_arrival_as},
+      {"grid.lanes", expect_arrival_as},
+      {"grid.spares", expect_arrival_as},
+      {"tile.workers", expect_workers_as},
+      {"tile.pipeline_depth", expect_workers_as},
+      {"tile.clock", expect_barriers_as},
+      {"tile.memory_base", expect_memory_as},
+      {"tile.memory", expect_memory_as},
+      {"tile.region1_base", expect_memory_as},
+      {"tile.region2", expect_regions_as},
+      {"tile.element", expect_banks_as},
+      {"tile.bank_conflicts", expect_banks_as},
+      {"tile.fetch_ahead", expect_fetch_as},
+      {"tile.amp_units", expect_workers_as},
+      {"costs.f32exp", expect_workers_as},
+      {"costs.f32ln", expect_workers_as},
+      {"costs.f16v2exp", expect_workers_as},
+      {"costs.f16v2ln", expect_workers_as},
+      {"costs.f32tanh", expect_workers_as},
+      {"costs.f32sigm", expect_workers_as},
+      {"costs.f16v2tanh", expect_workers_as},
+      {"costs.f16v2sigm", expect_workers_as},
+      {"costs.f32div", expect_workers_as},
+      {"costs.f32oox", expect_workers_as},
+      {"costs.f32oorx", expect_workers_as},
+      {"costs.f32sqrt", expect_workers_as},
+      {"costs.taken_branch", expect_workers_as},
+      {"costs.result_latency", expect_workers_as},
+      {"costs.runall", expect_workers_as},
+      {"exchange.fabric", expect_arrival_as},
+      {"exchange.port_latency", expect_arrival_as},
+      {"exchange.hop_latency", expect_arrival_as},
+      {"exchange.table", expect_arrival_as},
+      {"exchange.same_column_latency", expect_arrival_as},
+      {"exchange.same_side_latency", expect_arrival_as},
+      {"exchange.per_column_latency", expect_arrival_as},
+      {"exchange.cross_east_latency", expect_arrival_as},
+      {"exchange.cross_east_per_column", expect_arrival_as},
+      {"exchange.cross_west_latency", expect_arrival_as},
+      {"exchange.cross_west_per_column", expect_arrival_as},
+      {"exchange.per_row_latency", expect_arrival_as},
+      {"exchange.width", expect_width_as},
+      {"exchange.max_send_words", expect_sends_as},
+      {"sync.internal_latency", expect_barriers_as},
+      {"sync.per_doubling", expect_barriers_as},
+      {"sync.external_latency", expect_barriers_as},
+      {"sync.skew_per_row", expect_barriers_as},
+      {"sync.column_skew", expect_barriers_as},
+      {"host.bandwidth", expect_barriers_as},
+      {"host.packet_overhead", expect_barriers_as},
+      {"host.phase_latency", expect_barriers_as},
+      {"host.to_tile_packet", expect_barriers_as},
+      {"host.to_host_packet", expect_barriers_as},
+      {"host.links", expect_barriers_as},
+      {"host.packets_in_flight", expect_barriers_as},
+      {"host.callback_latency", expect_callbacks_as},
+      {"host.prefetch", expect_callbacks_as},
   };
   return kLaws;
 }
 
-/// What a key with a value needs besides itself to say something.
-std::vector<std::string> settings_of(const std::string& key, const std::string& value) {
-  const std::map<std::string, std::string> others = {
-      {"exchange.port_latency", "exchange.fabric=mesh"},
-      {"exchange.hop_latency", "exchange.fabric=ring"},
-      {"exchange.table", "exchange.fabric=table"},
-      {"tile.region1_base", "tile.memory=640 KiB"},
-  };
-  if (const auto other = others.find(key); other != others.end()) return {other->second};
-  if (key == "tile.memory" && value == "216 KiB") return {"tile.region1_base=0x70000"};
-  // Both regions begin with a whole element.
-  if (key == "tile.element" && value == "32 KiB") return {"tile.memory_base=0x48000"};
-  return {};
-}
-
-MachineConfig machine_of(const std::string& key, const std::string& value) {
-  std::vector<std::string> settings = settings_of(key, value);
-  settings.push_back(key + "=" + value);
-  return load_machine(kBase, settings);
-}
-
-double number_of(const MachineConfig& machine, const std::string& key) {
-  for (const ConfigNumber& number : config_numbers(machine))
-    if (number.key == key) return static_cast<double>(number.value);
-  return 0;
-}
-
 TEST(MachineKeys, EachHasALaw) {
-  for (const ConfigKey& key : config_keys(load_machine(kBase)))
-    EXPECT_TRUE(laws().contains(key.key)) << key.key << " is read by no law of this test";
-  EXPECT_EQ(laws().size(), config_keys(load_machine(kBase)).size());
+  for (const ConfigKey& key : config_keys(load_machine(kVariedMachine))) {
+    EXPECT_TRUE(laws().contains(key.key) && key_values().contains(key.key))
+        << key.key << " is read by no law of this test";
+  }
+  EXPECT_EQ(laws().size(), config_keys(load_machine(kVariedMachine)).size());
 }
 
 TEST(MachineKeys, EachNumberIsVariedUpAndDown) {
-  const MachineConfig base = load_machine(kBase);
+  const MachineConfig base = load_machine(kVariedMachine);
   const std::vector<ConfigNumber> numbers = config_numbers(base);
   for (const ConfigKey& key : config_keys(base)) {
     const auto before = std::ranges::find(numbers, key.key, &ConfigNumber::key);
@@ -648,7 +595,7 @@ TEST(MachineKeys, EachNumberIsVariedUpAndDown) {
     // The machine code of tests begins where the base has its memory.
     const bool is_bound = key.key == "tile.memory_base" || before->value >= key.highest;
     bool has_less = before->value <= key.lowest, has_more = is_bound;
-    for (const std::string& value : laws().at(key.key).values) {
+    for (const std::string& value : key_values().at(key.key).values) {
       const double number = number_of(machine_of(key.key, value), key.key);
       has_less |= number < static_cast<double>(before->value);
       has_more |= number > static_cast<double>(before->value);
@@ -660,84 +607,19 @@ TEST(MachineKeys, EachNumberIsVariedUpAndDown) {
 
 TEST(MachineKeys, MoveTheCyclesOfMachineCodeByTheirLaw) {
   for (const auto& [key, law] : laws()) {
-    for (const std::string& value : law.values) {
+    for (const std::string& value : key_values().at(key).values) {
       SCOPED_TRACE(key + "=" + value);
-      law.check(machine_of(key, value));
+      law(machine_of(key, value));
     }
   }
 }
 
 TEST(MachineKeys, LatenciesAreExactAtTheFastestClock) {
   const MachineConfig fastest =
-      load_machine(kBase, {"tile.clock=100 GHz", "sync.external_latency=500 ms",
-                           "host.phase_latency=700 ms", "host.callback_latency=900 ms"});
+      load_machine(kVariedMachine, {"tile.clock=100 GHz", "sync.external_latency=500 ms",
+                                    "host.phase_latency=700 ms", "host.callback_latency=900 ms"});
   expect_barriers_as(fastest);
   expect_callbacks_as(fastest);
-}
-
-/// A small program with a product, arithmetic, a movement and a sum, all of them exact.
-const char* const kProgram = R"(
-func.func @main(%a: tensor<24x40xf32>, %b: tensor<40x32xf32>, %c: tensor<32xf32>) ->
-    (tensor<24x32xf32>, tensor<32x24xf32>, tensor<24xf32>) {
-  %0 = stablehlo.dot_general %a, %b, contracting_dims = [1] x [0] : (tensor<24x40xf32>, tensor<40x32xf32>) -> tensor<24x32xf32>
-  %1 = stablehlo.broadcast_in_dim %c, dims = [1] : (tensor<32xf32>) -> tensor<24x32xf32>
-  %2 = stablehlo.add %0, %1 : tensor<24x32xf32>
-  %3 = stablehlo.transpose %2, dims = [1, 0] : (tensor<24x32xf32>) -> tensor<32x24xf32>
-  %4 = stablehlo.constant dense<0.0> : tensor<f32>
-  %5 = stablehlo.reduce(%2 init: %4) applies stablehlo.add across dimensions = [1] : (tensor<24x32xf32>, tensor<f32>) -> tensor<24xf32>
-  return %2, %3, %5 : tensor<24x32xf32>, tensor<32x24xf32>, tensor<24xf32>
-}
-)";
-
-/// Device cycles of the program; its results are checked.
-std::uint64_t cycles_of_program(const MachineConfig& machine) {
-  const Module module = import_stablehlo(kProgram, "keys.mlir");
-  const ProgramImage image = compile(module, machine);
-  const std::vector<HostTensor> arguments = whole_numbers(image.arguments);
-  const RunResult run = run_image(image, arguments, {});
-  EXPECT_FALSE(run.trap) << run.trap->text();
-  if (run.trap) return 0;
-  const std::vector<HostTensor> expected = evaluate(module.main, arguments);
-  for (std::size_t r = 0; r < expected.size(); ++r)
-    EXPECT_EQ(run.results.at(r).data, expected[r].data) << "result " << r;
-  return (run.totals.exchange + run.totals.compute + run.totals.sync).value();
-}
-
-/// The latency of the two syncs that begin visits.
-std::uint64_t visit_latency(const MachineConfig& machine) {
-  return 2 * in_cycles(machine, machine.sync.external_latency_ns);
-}
-
-TEST(MachineKeys, ChangeNoResultOfAProgramAndABetterMachineIsHardlySlower) {
-  const MachineConfig small = load_machine(kBase);
-  const std::uint64_t of_small = cycles_of_program(small);
-  for (const auto& [key, law] : laws()) {
-    std::vector<std::string> values = law.values;
-    if (key == "tile.amp_units") values.push_back("0");
-    if (key == "tile.memory_base") values.push_back("0x50000");
-    // The base has what a key needs besides itself.
-    const bool has_order = law.better != Better::kNeither;
-    const std::vector<std::string> others = settings_of(key, "");
-    const bool is_small = others.empty() || !has_order;
-    const MachineConfig base = is_small ? small : load_machine(kBase, others);
-    const std::uint64_t before = is_small ? of_small : cycles_of_program(base);
-    for (const std::string& value : values) {
-      SCOPED_TRACE(key + "=" + value);
-      const MachineConfig machine = machine_of(key, value);
-      const std::uint64_t cycles = cycles_of_program(machine);
-      if (!has_order) continue;
-      if (law.better == Better::kSame) {
-        EXPECT_EQ(cycles, before);
-      } else if (law.better == Better::kVisits) {
-        EXPECT_EQ(cycles - visit_latency(machine), before - visit_latency(base));
-      } else {
-        const bool is_less = number_of(machine, key) < number_of(base, key);
-        const bool is_better = is_less == (law.better == Better::kLess);
-        EXPECT_LE(static_cast<double>(is_better ? cycles : before),
-                  static_cast<double>(is_better ? before : cycles) * 1.05);
-      }
-    }
-  }
 }
 
 }  // namespace
