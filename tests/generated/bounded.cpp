@@ -158,8 +158,8 @@ BoundedResults bound_select(const Op& op, std::span<const Bounded> operands,
   return std::vector<Bounded>{{std::move(values[0]), evaluate_as_f32(op, errors)}};
 }
 
-/// Elements that are moved keep their errors; what is combined must be exact, in order. The first
-/// `moved` operands, and the last of a scatter, move; the others say where.
+/// Elements that are moved keep their errors; what is combined in one order must be exact. The
+/// first `moved` operands, and the last of a scatter, move; the others say where.
 BoundedResults bound_indexing(const Op& op, std::span<const Bounded> operands,
                               std::vector<HostTensor> values) {
   const std::string_view name = op.definition->name;
@@ -171,6 +171,16 @@ BoundedResults bound_indexing(const Op& op, std::span<const Bounded> operands,
       (is_narrow_float(dtype) ||
        (is_complex(dtype) && op.regions[0].ops()[0].definition->name == "stablehlo.multiply"))) {
     return std::nullopt;
+  }
+  const bool is_of_floats = is_float(dtype) || is_complex(dtype);
+  if (combines && is_of_floats && operands.size() == 3 && op.regions[0].ops().size() == 1) {
+    const std::string_view kind = op.regions[0].ops()[0].definition->name;
+    // A product of floats rounds by its order.
+    if (kind == "stablehlo.multiply") return std::nullopt;
+    if (kind == "stablehlo.add") {
+      if (!are_exact(operands.subspan(1, 1))) return std::nullopt;
+      return bound_scatter_sum(op, operands, std::move(values[0]));
+    }
   }
   if (is_scatter && (!op.regions[0].ops().empty() || operands.size() != 3)) {
     if (!are_exact(operands)) return std::nullopt;

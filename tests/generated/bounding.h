@@ -36,6 +36,8 @@ void write_error(HostTensor& error, std::size_t element, double bound);
 [[nodiscard]] Bounded unbounded(HostTensor value);
 
 // bounds_of_sums.cpp
+/// What is added to the elements of one table.
+BoundedResults bound_scatter_sum(const Op& op, std::span<const Bounded> operands, HostTensor value);
 BoundedResults bound_reduce(const Op& op, std::span<const Bounded> operands,
                             std::vector<HostTensor> values);
 BoundedResults bound_reduce_window(const Op& op, std::span<const Bounded> operands,

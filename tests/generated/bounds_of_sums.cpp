@@ -109,6 +109,26 @@ BoundedResults bound_reduce(const Op& op, std::span<const Bounded> operands,
   return bound_combined(op, operands, std::move(values), terms);
 }
 
+BoundedResults bound_scatter_sum(const Op& op, std::span<const Bounded> operands,
+                                 HostTensor value) {
+  Op sum = op;
+  sum.regions = {binary_reducer("stablehlo.add", DType::kF32)};
+  const HostTensor& offsets = operands[1].value;
+  const auto of = [&](HostTensor table, HostTensor updates) {
+    return evaluate_as_f32(sum, {std::move(table), offsets, std::move(updates)});
+  };
+  HostTensor one(operands[2].error.type);
+  for (std::size_t i = 0; i < elements_of(one); ++i) write_error(one, i, 1);
+  const HostTensor counts = of(HostTensor(operands[0].error.type), std::move(one));
+  double most = 0;
+  for (std::size_t i = 0; i < elements_of(counts); ++i) {
+    most = std::max(most, read_float(counts, i));
+  }
+  return only(sum_bound(std::move(value), of(magnitudes(operands[0]), magnitudes(operands[2])),
+                        of(operands[0].error, operands[2].error),
+                        static_cast<std::int64_t>(most) + 1));
+}
+
 BoundedResults bound_reduce_window(const Op& op, std::span<const Bounded> operands,
                                    std::vector<HostTensor> values) {
   std::int64_t terms = 1;
