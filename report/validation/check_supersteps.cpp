@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 
@@ -41,6 +42,20 @@ void check_order(const TraceFile& trace, std::uint64_t first, std::uint64_t end,
   }
 }
 
+/// Cycles that a link is busy at least for each packet of one direction, shared by all links;
+/// nothing if the machine of the trace does not say.
+std::optional<double> least_of_packet(const std::vector<ParameterRow>& parameters) {
+  std::optional<double> overhead, clock, links;
+  for (const ParameterRow& row : parameters) {
+    const auto value = static_cast<double>(row.value);
+    if (row.key == "host.packet_overhead") overhead = value;
+    if (row.key == "tile.clock") clock = value;
+    if (row.key == "host.links") links = value;
+  }
+  if (!overhead || !clock || !links || *links == 0) return std::nullopt;
+  return *overhead * *clock / 1e9 / *links;
+}
+
 /// Rules of one superstep after the other.
 class SuperstepCheck {
  public:
@@ -55,6 +70,9 @@ class SuperstepCheck {
       live_ = live_bytes_by_step(groups_of(steps_), trace.read(kLiveness));
     }
     if (sound.has_all(trace.hdf5(), kStreams)) streams_ = trace.read(kStreams);
+    if (sound.has_all(trace.hdf5(), kParameters)) {
+      least_of_packet_ = least_of_packet(trace.read(kParameters));
+    }
   }
 
   void add(const SuperstepInFile& superstep) {
@@ -119,6 +137,7 @@ class SuperstepCheck {
     const SuperstepRow& row = superstep.row;
     const std::uint64_t end = (row.begin + row.host).value();
     std::uint64_t bytes = 0, last_of_all = 0;
+    std::map<std::uint8_t, std::uint64_t> packets;  // by direction
     for (const TransferRow& transfer : superstep.transfers) {
       const std::uint64_t last = (transfer.start + transfer.length).value();
       last_of_all = std::max(last_of_all, last);
@@ -139,7 +158,16 @@ class SuperstepCheck {
         });
       }
       bytes += transfer.bytes;
+      packets[transfer.direction] += transfer.packets;
       ++transfer_;
+    }
+    for (const auto& [direction, count] : packets) {
+      if (!least_of_packet_) break;
+      const double least = std::floor(*least_of_packet_ * static_cast<double>(count));
+      host_.check(static_cast<double>(row.host.value()) >= least, at_, [&] {
+        return fmt::format("is {}, but {} packets in one direction take {:.0f} at least",
+                           row.host.value(), count, least);
+      });
     }
     host_bytes_.equal(at_, row.host_bytes, bytes, "its transfers sum to");
     if (minor_ >= kVisitEnds && !superstep.transfers.empty()) {
@@ -155,13 +183,14 @@ class SuperstepCheck {
   std::vector<StepRow> steps_;
   std::vector<std::uint64_t> live_;  ///< by step
   std::vector<StreamRow> streams_;
+  std::optional<double> least_of_packet_;
   TraceRule &number_ = rule("superstep"), &start_ = rule("start_cycle"), &call_ = rule("iteration"),
             &critical_ = rule("critical_tile"), &step_ = rule("step"),
             &moved_ = rule("exchange_step"), &operation_ = rule("operation"),
             &active_ = rule("active_tiles"), &sum_ = rule("compute_cycles_sum"),
             &shares_ = rule("compute_cycles"), &predicted_ = rule("predicted_cycles"),
             &live_bytes_ = rule("live_bytes"), &visit_end_ = rule("visit_end_cycles"),
-            &host_bytes_ = rule("host_bytes");
+            &host_bytes_ = rule("host_bytes"), &host_ = rule("host_cycles");
   TraceRule& launch_step_ = findings_.rule(kLaunches.path_of("step"));
   TraceRule &transfer_start_ = findings_.rule(kTransfers.path_of("start_cycle")),
             &stream_ = findings_.rule(kTransfers.path_of("stream")),

@@ -367,7 +367,8 @@ std::string invariants_markdown() {
   std::string text =
       "\n## What adds up\n\n"
       "`superstep trace validate` looks whether these hold, and more: that numbers of rows are of "
-      "rows that there are, that rows are in order.\n\n"
+      "rows that there are, that rows are in order, that visits to the host have time for their "
+      "packets.\n\n"
       "| of | holds |\n|---|---|\n";
   for (const RowInvariant& i : kRows) {
     text += fmt::format("| each row of `{}` | `{}` {} {} |\n", i.group, i.column,

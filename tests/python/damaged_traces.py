@@ -214,6 +214,12 @@ def less_than_the_critical_tile(file):
         file[f"supersteps/compute_cycles_{name}"][5] -= less
 
 
+def a_byte_each(file):
+    """A byte in each packet of the largest transfer."""
+    row = int(np.argmax(file["host/bytes"][:]))
+    file["host/packets"][row] = file["host/bytes"][row]
+
+
 def device_of_the_host(file):
     """A cycle of the host counts for the device, and for the host no longer."""
     attrs, steps = file["summary"].attrs, file["summary/step"]
@@ -387,6 +393,7 @@ DAMAGES = {  # and what is said of each
     "bytes moved": (more("supersteps/bytes_sent", 5), "/supersteps/bytes_sent[5] is "),
     "h": (more("supersteps/h_bytes", 5), "/supersteps/h_bytes[5] is "),
     "bytes of the host": (more("supersteps/host_bytes", 7), "/supersteps/host_bytes[7] is "),
+    "packets that a visit has no time for": (a_byte_each, "/supersteps/host_cycles["),
     "flops": (more("supersteps/flops", 5), "/supersteps/flops[5] is "),
     "live memory": (more("supersteps/live_bytes", 5), "/supersteps/live_bytes[5] is "),
     "a predicted exchange": (more("supersteps/predicted_cycles", 5), "/supersteps/predicted_cycles[5] is "),
