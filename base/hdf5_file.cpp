@@ -8,68 +8,16 @@
 #include <cstring>
 #include <map>
 #include <optional>
-#include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "base/error.h"
 #include "base/hdf5_id.h"
 #include "base/hdf5_reading.h"
+#include "base/hdf5_types.h"
 
 namespace superstep {
 namespace {
-
-hid_t memory_type(Hdf5Type type) {
-  switch (type) {
-    case Hdf5Type::kU8:
-      return H5T_NATIVE_UINT8;
-    case Hdf5Type::kU16:
-      return H5T_NATIVE_UINT16;
-    case Hdf5Type::kU32:
-      return H5T_NATIVE_UINT32;
-    case Hdf5Type::kU64:
-      return H5T_NATIVE_UINT64;
-    case Hdf5Type::kI32:
-      return H5T_NATIVE_INT32;
-    case Hdf5Type::kI64:
-      return H5T_NATIVE_INT64;
-    case Hdf5Type::kF64:
-      return H5T_NATIVE_DOUBLE;
-    case Hdf5Type::kText:
-      break;
-  }
-  throw std::logic_error("text has no number type");
-}
-
-hid_t file_type(Hdf5Type type) {
-  switch (type) {
-    case Hdf5Type::kU8:
-      return H5T_STD_U8LE;
-    case Hdf5Type::kU16:
-      return H5T_STD_U16LE;
-    case Hdf5Type::kU32:
-      return H5T_STD_U32LE;
-    case Hdf5Type::kU64:
-      return H5T_STD_U64LE;
-    case Hdf5Type::kI32:
-      return H5T_STD_I32LE;
-    case Hdf5Type::kI64:
-      return H5T_STD_I64LE;
-    case Hdf5Type::kF64:
-      return H5T_IEEE_F64LE;
-    case Hdf5Type::kText:
-      break;
-  }
-  throw std::logic_error("text has no number type");
-}
-
-Hdf5Id text_type(std::size_t bytes) {
-  Hdf5Id type(H5Tcopy(H5T_C_S1), H5Tclose);
-  H5Tset_size(type, std::max<std::size_t>(bytes, 1));
-  H5Tset_cset(type, H5T_CSET_UTF8);
-  H5Tset_strpad(type, H5T_STR_NULLPAD);
-  return type;
-}
 
 Hdf5Id space_of(const std::vector<std::uint64_t>& dims, bool grows) {
   if (dims.empty()) return {H5Screate(H5S_SCALAR), H5Sclose};
@@ -95,17 +43,6 @@ Hdf5Id creation_without_times() {
   return list;
 }
 
-/// An enumeration counts as its numbers.
-std::optional<Hdf5Type> our_type(Hdf5Id stored) {
-  if (H5Tget_class(stored) == H5T_STRING) return Hdf5Type::kText;
-  if (H5Tget_class(stored) == H5T_ENUM) stored = Hdf5Id(H5Tget_super(stored), H5Tclose);
-  for (const Hdf5Type type : {Hdf5Type::kU8, Hdf5Type::kU16, Hdf5Type::kU32, Hdf5Type::kU64,
-                              Hdf5Type::kI32, Hdf5Type::kI64, Hdf5Type::kF64}) {
-    if (H5Tequal(stored, file_type(type)) > 0) return type;
-  }
-  return std::nullopt;
-}
-
 /// More than any attribute holds: of those in the header of an object 64 KiB.
 constexpr std::size_t kMostAttributeBytes = std::size_t{1} << 20;
 
@@ -118,16 +55,6 @@ herr_t add_name(hid_t, const char* name, const H5A_info_t*, void* names) {
 }
 
 }  // namespace
-
-std::size_t size_of(Hdf5Type type) {
-  constexpr std::size_t kSizes[] = {1, 2, 4, 8, 4, 8, 8, 0};
-  return kSizes[static_cast<std::size_t>(type)];
-}
-
-std::string_view name_of(Hdf5Type type) {
-  constexpr std::string_view kNames[] = {"u1", "u2", "u4", "u8", "i4", "i8", "f8", "text"};
-  return kNames[static_cast<std::size_t>(type)];
-}
 
 bool is_hdf5(const std::filesystem::path& path) {
   const auto lock = hdf5_lock();

@@ -17,11 +17,11 @@ std::vector<CodeletTotals> codelet_totals(const TraceFile& file, std::uint64_t w
   }
   const std::size_t unknown = codelets.size();
   codelets.push_back({.name = "(unknown)", .number = std::nullopt});
-  using Place = std::pair<std::uint32_t, std::size_t>;  // step, codelet
-  const auto book = [&](const Place& place, std::uint64_t busiest, std::uint64_t /*busy*/) {
-    codelets[place.second].slots += busiest * workers;
+  using StepCodelet = std::pair<std::uint32_t, std::size_t>;  // step, codelet
+  const auto book = [&](const StepCodelet& of, std::uint64_t busiest, std::uint64_t /*busy*/) {
+    codelets[of.second].slots += busiest * workers;
   };
-  WorkersOfTile<Place, decltype(book)> of_tile(book);
+  WorkersOfTile<StepCodelet, decltype(book)> of_tile(book);
   // Of one tile in one superstep: workers of a launch begin at once.
   std::set<std::pair<std::uint64_t, std::size_t>> launches;
   VertexRow last;

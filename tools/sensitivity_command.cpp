@@ -23,8 +23,8 @@ namespace {
 
 constexpr const char* kFactors[] = {"0.5", "2"};
 
-/// Cycles of a run, or why there are none.
-struct VariedOutcome {
+/// What a run takes on a machine of which a key may be changed, or why there is none.
+struct CyclesOrProblem {
   std::uint64_t device = 0, host = 0;
   std::string value = {};  ///< of the key, as a machine file has it
   bool is_exact = true;    ///< else it is rounded to a whole number of its unit
@@ -36,7 +36,7 @@ struct Sensitivity {
   ConfigKey key;
   std::string source;
   CostSource kind = CostSource::kAssumed;
-  std::vector<VariedOutcome> outcomes;  ///< by factor
+  std::vector<CyclesOrProblem> outcomes;  ///< by factor
 };
 
 /// Runs the program on machines that differ from one in one key.
@@ -56,17 +56,17 @@ class Variation {
   }
 
   [[nodiscard]] const SourcedMachine& base() const { return base_; }
-  [[nodiscard]] VariedOutcome plain() const { return outcome_of(image_); }
+  [[nodiscard]] CyclesOrProblem plain() const { return outcome_of(image_); }
 
   /// With the number of a key, or each of its list, times a factor.
-  [[nodiscard]] VariedOutcome scaled(const ConfigKey& key, const std::string& factor) {
+  [[nodiscard]] CyclesOrProblem scaled(const ConfigKey& key, const std::string& factor) {
     std::vector<std::string> overrides = overrides_;
     overrides.push_back(key.key + "=x" + factor);
     try {
       const SourcedMachine machine = load_sourced_machine(machine_name_, overrides);
       const std::string value = value_of(machine.machine, key.key);
       if (value == key.value) return {.value = value, .problem = "rounded it is " + value};
-      VariedOutcome outcome;
+      CyclesOrProblem outcome;
       if (key.scope == Scope::kCompile) {
         outcome = outcome_of(compiled(machine));
       } else {
@@ -103,7 +103,7 @@ class Variation {
     return compile_file(path_, machine, progress_, unseen);
   }
 
-  [[nodiscard]] VariedOutcome outcome_of(const ProgramImage& image) const {
+  [[nodiscard]] CyclesOrProblem outcome_of(const ProgramImage& image) const {
     progress_.stage("simulate");
     const RunResult result = run_image(image, arguments_, run_);
     if (result.trap) throw UserError(ExitCode::kFailedCheck, result.trap->text());
@@ -125,9 +125,9 @@ double change(std::uint64_t before, std::uint64_t after) {
 }
 
 /// The most that device and host cycles together move by.
-double effect(const Sensitivity& row, const VariedOutcome& plain) {
+double effect(const Sensitivity& row, const CyclesOrProblem& plain) {
   double most = 0;
-  for (const VariedOutcome& outcome : row.outcomes) {
+  for (const CyclesOrProblem& outcome : row.outcomes) {
     if (!outcome.problem.empty()) continue;
     most =
         std::max(most, std::fabs(change(plain.device + plain.host, outcome.device + outcome.host)));
@@ -135,17 +135,17 @@ double effect(const Sensitivity& row, const VariedOutcome& plain) {
   return most;
 }
 
-std::string cell(std::uint64_t before, const VariedOutcome& outcome, std::uint64_t after) {
+std::string cell(std::uint64_t before, const CyclesOrProblem& outcome, std::uint64_t after) {
   if (!outcome.problem.empty()) return "-";
   return before == after ? "0" : fmt::format("{:+.2f}", change(before, after));
 }
 
-std::string table_of(const std::vector<Sensitivity>& rows, const VariedOutcome& plain) {
+std::string table_of(const std::vector<Sensitivity>& rows, const CyclesOrProblem& plain) {
   using enum TextTable::Align;
   TextTable table({kLeft, kRight, kLeft, kLeft, kRight, kRight, kRight, kRight});
   table.add({"key", "value", "source", "read by", "device /2", "x2", "host /2", "x2"});
   for (const Sensitivity& row : rows) {
-    const VariedOutcome &half = row.outcomes[0], &twice = row.outcomes[1];
+    const CyclesOrProblem &half = row.outcomes[0], &twice = row.outcomes[1];
     table.add({row.key.key, row.key.value,
                std::string(kCostSources[static_cast<std::size_t>(row.kind)]),
                row.key.scope == Scope::kCompile ? "compiler" : "simulator",
@@ -160,7 +160,7 @@ std::string rounded_text(const std::vector<Sensitivity>& rows) {
   std::string out;
   for (const Sensitivity& row : rows) {
     for (std::size_t f = 0; f < row.outcomes.size(); ++f) {
-      const VariedOutcome& outcome = row.outcomes[f];
+      const CyclesOrProblem& outcome = row.outcomes[f];
       if (!outcome.problem.empty() || outcome.is_exact) continue;
       out += fmt::format("rounded: {} x {} of {} is {}\n", row.key.key, kFactors[f], row.key.value,
                          outcome.value);
@@ -172,7 +172,7 @@ std::string rounded_text(const std::vector<Sensitivity>& rows) {
 nlohmann::ordered_json fields_of(const Sensitivity& row) {
   nlohmann::ordered_json outcomes = nlohmann::ordered_json::array();
   for (std::size_t f = 0; f < std::size(kFactors); ++f) {
-    const VariedOutcome& outcome = row.outcomes[f];
+    const CyclesOrProblem& outcome = row.outcomes[f];
     nlohmann::ordered_json of_factor = {{"factor", std::stod(kFactors[f])}};
     if (!outcome.value.empty()) of_factor["value"] = outcome.value;
     if (outcome.problem.empty()) {
@@ -245,7 +245,7 @@ ExitCode sensitivity_command(const Options& options, Answer& answer) {
   Variation variation(options, threads.count(), progress);
   const SourcedMachine& base = variation.base();
   add_identity(base.machine, options.list("set"), answer);
-  const VariedOutcome plain = variation.plain();
+  const CyclesOrProblem plain = variation.plain();
   std::vector<Sensitivity> rows;
   std::vector<std::string> zeros;
   for (const ConfigKey& key : config_keys(base.machine)) {

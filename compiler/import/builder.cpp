@@ -11,7 +11,6 @@ namespace superstep::import {
 namespace {
 
 constexpr std::size_t kMaxCallDepth = 128;
-constexpr int kMaxAliasDepth = 64;
 // Calls can double what they hold at every level; these bound the time and memory of an import.
 constexpr std::size_t kMaxOps = 1'000'000;
 constexpr std::size_t kMaxConstantBytes = std::size_t{1} << 31;
@@ -27,12 +26,10 @@ std::string value_text(const ValueUse& use) {
 /// The name that a location gives, itself or by its alias; else empty.
 std::string name_in(const SyntaxLocation& location, const SyntaxModule& module) {
   const SyntaxLocation* at = &location;
-  for (int depth = 0; at->size() == 1 && depth < kMaxAliasDepth; ++depth) {
+  for (int followed = 0; at != nullptr && at->size() == 1; ++followed) {
     const SyntaxFrame& frame = at->front();
     if (frame.alias.empty()) return frame.name;
-    const auto known = module.locations.find(frame.alias);
-    if (known == module.locations.end()) return {};
-    at = &known->second;
+    at = location_of(frame.alias, module, followed);
   }
   return {};
 }

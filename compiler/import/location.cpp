@@ -7,9 +7,16 @@ namespace superstep::import {
 namespace {
 
 constexpr int kMaxLocationDepth = 64;
+constexpr int kMaxAliases = 1000;
 constexpr std::int64_t kMaxLine = 0xffffffff;
 
 }  // namespace
+
+const SyntaxLocation* location_of(std::string_view alias, const SyntaxModule& module,
+                                  int followed) {
+  const auto at = module.locations.find(alias);
+  return at == module.locations.end() || followed >= kMaxAliases ? nullptr : &at->second;
+}
 
 SyntaxLocation Parser::parse_optional_location() {
   SyntaxLocation location;

@@ -6,8 +6,6 @@
 namespace superstep::import {
 namespace {
 
-constexpr int kMaxAliasDepth = 1000;
-
 bool is_of_a_package(std::string_view file) {
   return file.find("/site-packages/") != std::string_view::npos ||
          file.find("/dist-packages/") != std::string_view::npos;
@@ -28,12 +26,12 @@ SourceLocation PythonLines::of(const SyntaxLocation& location) {
   return at == nullptr ? SourceLocation{} : SourceLocation{shown(at->file), at->line, 0};
 }
 
-PythonLines::Found PythonLines::find(const SyntaxLocation& location, int depth) {
+PythonLines::Found PythonLines::find(const SyntaxLocation& location, int followed) {
   Found found;
   for (const SyntaxFrame& frame : location) {
     Found here;
     if (!frame.alias.empty()) {
-      here = find(frame.alias, depth);
+      here = find(frame.alias, followed);
     } else if (frame.name.empty()) {
       here = {is_of_a_package(frame.place.file) ? nullptr : &frame.place, &frame.place};
     }
@@ -44,14 +42,14 @@ PythonLines::Found PythonLines::find(const SyntaxLocation& location, int depth) 
   return found;
 }
 
-PythonLines::Found PythonLines::find(std::string_view alias, int depth) {
-  const auto at = module_.locations.find(alias);
-  if (at == module_.locations.end() || depth > kMaxAliasDepth) return {};
+PythonLines::Found PythonLines::find(std::string_view alias, int followed) {
+  const SyntaxLocation* at = location_of(alias, module_, followed);
+  if (at == nullptr) return {};
   // An alias that names itself finds nothing there.
-  const auto [known, is_new] = found_.try_emplace(at->first);
+  const auto [known, is_new] = found_.try_emplace(alias);
   if (is_new) {
-    const Found found = find(at->second, depth + 1);
-    found_[at->first] = found;
+    const Found found = find(*at, followed + 1);
+    found_[alias] = found;
     return found;
   }
   return known->second;

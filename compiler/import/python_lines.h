@@ -24,8 +24,9 @@ class PythonLines {
     const SourceLocation* own = nullptr;  ///< not of an installed package
     const SourceLocation* any = nullptr;
   };
-  Found find(const SyntaxLocation& location, int depth);
-  Found find(std::string_view alias, int depth);
+  /// `followed` aliases led there.
+  Found find(const SyntaxLocation& location, int followed);
+  Found find(std::string_view alias, int followed);
   /// The file as it is shown, without the host's folders.
   const std::string& shown(const std::string& file);
 

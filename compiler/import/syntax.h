@@ -97,6 +97,11 @@ struct SyntaxModule {
   std::map<std::string, std::int64_t, std::less<>> mesh_devices;  ///< by the mesh's name
 };
 
+/// What an alias stands for, to which `followed` others led; null where it has no meaning, or where
+/// so many led to it that they may go round in a circle.
+[[nodiscard]] const SyntaxLocation* location_of(std::string_view alias, const SyntaxModule& module,
+                                                int followed);
+
 struct SyntaxField;
 using SyntaxFields = std::vector<SyntaxField>;
 

@@ -140,16 +140,16 @@ void ElementwiseFusion::add(const Op& op) {
         time = std::max(time, values_.time(operand));
         continue;
       }
-      Place place;
+      StoredValue stored;
       Input& input = inputs_[{one, i}];
       if (const auto broadcast = values_.broadcast(operand, elements, layout, origin)) {
-        place = broadcast->place;
-        input = {place.buffer, broadcast->access, broadcast->period};
+        stored = broadcast->source;
+        input = {stored.buffer, broadcast->access, broadcast->period};
       } else {
-        place = values_.stored(operand, layout, origin);
-        input = {place.buffer, vertex::Access::kVector, 1};
+        stored = values_.stored(operand, layout, origin);
+        input = {stored.buffer, vertex::Access::kVector, 1};
       }
-      time = std::max(time, place.time);
+      time = std::max(time, stored.time);
     }
     inside.insert(inside.end(), one->results.begin(), one->results.end());
   }

@@ -67,7 +67,7 @@ void lower_merge(BlockLowering& block, const Op& op) {
   const bool alternates = attribute<bool>(op, "alternates");
   const Origin origin = values.origin(op);
   const LayoutPtr layout = layout_of_result(block, result, length * words, words);
-  const Place rows = values.stored(
+  const StoredValue rows = values.stored(
       op.operands[0], layout_of_rows(builder.layouts(), *layout, length * words), origin);
   const BufferId merged = values.add_storage(result, layout);
   ComputeSet set{.name = origin.name,

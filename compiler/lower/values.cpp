@@ -114,7 +114,7 @@ ValueId Values::root(ValueId v) const {
 }
 
 void Values::set_stored(ValueId v, BufferId buffer, Time time) {
-  entry(v).places.insert(entry(v).places.begin(), {buffer, time});
+  entry(v).stored.insert(entry(v).stored.begin(), {buffer, time});
 }
 
 BufferId Values::place(ValueId v, LayoutPtr layout) {
@@ -158,59 +158,59 @@ std::optional<std::uint64_t> Values::repeated_bits(ValueId v) const { return ent
 
 std::optional<BufferId> Values::buffer(ValueId v) const {
   const Entry& e = entry(v);
-  return e.places.empty() ? std::nullopt : std::optional(e.places[0].buffer);
+  return e.stored.empty() ? std::nullopt : std::optional(e.stored[0].buffer);
 }
 
 Time Values::time(ValueId v) const {
   const Entry& e = entry(v);
-  return e.places.empty() ? e.time : e.places[0].time;
+  return e.stored.empty() ? e.time : e.stored[0].time;
 }
 
 LayoutPtr Values::layout(ValueId v) const {
   const Entry& e = entry(v);
-  return e.places.empty() ? e.layout : builder_.buffer(e.places[0].buffer).layout;
+  return e.stored.empty() ? e.layout : builder_.buffer(e.stored[0].buffer).layout;
 }
 
 BufferId Values::stored(ValueId v) {
   const Entry& e = entry(v);
   if (e.is_open) return place(v, layouts_.of(v));
-  if (!e.places.empty()) return e.places[0].buffer;
+  if (!e.stored.empty()) return e.stored[0].buffer;
   return stored(v, e.layout ? e.layout : layouts_.of(v), origin(v)).buffer;
 }
 
-Place Values::stored(ValueId value, LayoutPtr layout, const Origin& reader) {
+StoredValue Values::stored(ValueId value, LayoutPtr layout, const Origin& reader) {
   const ValueId v = root(value);
   Entry& e = entry(v);
   if (e.is_open) place(v, layouts_.of(v));
-  for (const Place& place : e.places) {
-    if (builder_.buffer(place.buffer).layout == layout) return place;
+  for (const StoredValue& known : e.stored) {
+    if (builder_.buffer(known.buffer).layout == layout) return known;
   }
-  if (e.fused && e.places.empty()) {
-    e.places.push_back({add_storage(v, e.layout), e.time});
-    if (e.layout == layout) return e.places[0];
+  if (e.fused && e.stored.empty()) {
+    e.stored.push_back({add_storage(v, e.layout), e.time});
+    if (e.layout == layout) return e.stored[0];
   }
-  Place place{add_storage(v, std::move(layout)), {}};
+  StoredValue added{add_storage(v, std::move(layout)), {}};
   if (e.constant || e.repeated) {
-    Buffer& constant = builder_.mutable_buffer(place.buffer);
+    Buffer& constant = builder_.mutable_buffer(added.buffer);
     constant.kind = Buffer::Kind::kConstant;
     const Layout& there = *constant.layout;
     constant.contents = e.constant
                             ? in_storage(*e.constant, there)
                             : repeated(constant.element_bytes, there.elements(), *e.repeated);
   } else if (!e.view.empty()) {
-    place.time = fill(place.buffer, e.view, e.time, origin(v));
+    added.time = fill(added.buffer, e.view, e.time, origin(v));
   } else {
-    SUPERSTEP_CHECK(!e.places.empty(), "a value is used before it is lowered: " + origin(v).name);
-    const Place& original = e.places[0];
+    SUPERSTEP_CHECK(!e.stored.empty(), "a value is used before it is lowered: " + origin(v).name);
+    const StoredValue& original = e.stored[0];
     const Box all{0, 0, {{elements(v), 1, 1}}};
     std::vector<Piece> pieces;
     for (Box& box : builder_.buffer(original.buffer).layout->from_storage(simplified(all))) {
       pieces.push_back({original.buffer, std::move(box)});
     }
-    place.time = fill(place.buffer, pieces, original.time, reader);
+    added.time = fill(added.buffer, pieces, original.time, reader);
   }
-  e.places.push_back(place);
-  return place;
+  e.stored.push_back(added);
+  return added;
 }
 
 Time Values::fill(BufferId buffer, const std::vector<Piece>& pieces, Time ready,
@@ -228,7 +228,7 @@ Time Values::fill(BufferId buffer, const std::vector<Piece>& pieces, Time ready,
 
 std::optional<Values::Permuted> Values::permuted(ValueId v) {
   const Entry& e = entry(v);
-  if (!e.places.empty() || e.view.size() != 1) return std::nullopt;
+  if (!e.stored.empty() || e.view.size() != 1) return std::nullopt;
   const auto& [source, box] = e.view.front();
   const Layout& stored = *builder_.buffer(source).layout;
   if (repeats(box) || box.elements() != elements(v) || stored.elements() != elements(v)) {
@@ -246,7 +246,7 @@ std::optional<Splat> Values::splat(ValueId v) {
     return Splat{
         .bits = std::nullopt, .buffer = buffer, .element = first_stored(buffer), .ready = time(v)};
   }
-  if (!e.places.empty() || e.view.size() != 1) return std::nullopt;
+  if (!e.stored.empty() || e.view.size() != 1) return std::nullopt;
   const Piece& piece = e.view.front();
   const bool repeats =
       std::ranges::all_of(piece.box.axes, [](const Axis& axis) { return axis.from == 0; });
@@ -350,24 +350,24 @@ Broadcast Values::gather(const Repetition& r, const LayoutPtr& layout, const Ori
     begin += count;
   }
   const Buffer& source = builder_.buffer(r.source);
-  result.place.buffer =
+  result.source.buffer =
       add_temporary(source.type.dtype, std::make_shared<const Layout>(std::move(intervals)),
                     source.name + ".spread", origin.source);
-  result.place.time = move(builder_, result.place.buffer, pieces, r.ready, origin);
+  result.source.time = move(builder_, result.source.buffer, pieces, r.ready, origin);
   return result;
 }
 
-Place Values::spread(const Splat& splat, const LayoutPtr& layout, const Origin& origin) {
+StoredValue Values::spread(const Splat& splat, const LayoutPtr& layout, const Origin& origin) {
   const Repetition r{.source = splat.buffer,
                      .ready = splat.ready,
                      .first = splat.element,
                      .period = layout->elements()};
-  return gather(r, layout, origin).place;
+  return gather(r, layout, origin).source;
 }
 
 Reading Values::read(ValueId v, const Box& box) {
   const Entry& e = entry(v);
-  if (e.places.empty() && e.view.size() == 1 && e.view.front().box.elements() == elements(v)) {
+  if (e.stored.empty() && e.view.size() == 1 && e.view.front().box.elements() == elements(v)) {
     Piece piece{e.view.front().source, {}};
     if (compose(box, e.view.front().box, piece.box)) return {{std::move(piece)}, e.time};
   }
@@ -386,7 +386,7 @@ Reading Values::read_stored(ValueId v, const Box& box) {
 Reading Values::read_side_by_side(ValueId v, const Box& box) {
   const Entry& e = entry(v);
   if (e.view.size() <= 1) return read(v, box);
-  if (e.places.empty()) {
+  if (e.stored.empty()) {
     if (auto pieces = read_through(e.view, elements(v), box)) return {*std::move(pieces), e.time};
   }
   return read_stored(v, box);

@@ -26,17 +26,17 @@ struct Reading {
   Time ready;
 };
 
-/// A copy of a value, and when it is there.
-struct Place {
+/// A copy of a value in storage, and when it is there.
+struct StoredValue {
   BufferId buffer{};
   Time time;
 };
 
-/// How vertices on the tiles of a layout read a value that repeats the elements of `place`:
+/// How vertices on the tiles of a layout read a value that repeats the elements of `source`:
 /// `period` is that of vertex::Access. Each interval of the layout needs elements from a whole
 /// period on.
 struct Broadcast {
-  Place place;
+  StoredValue source;
   vertex::Access access = vertex::Access::kScalar;
   std::int64_t period = 1;
 };
@@ -84,11 +84,11 @@ class Values {
   /// Storage, made now in the natural layout if there is none. Not for empty values.
   BufferId stored(ValueId v);
   /// Storage in `layout`, copied there for `reader` if the value lies elsewhere.
-  Place stored(ValueId v, LayoutPtr layout, const Origin& reader);
+  StoredValue stored(ValueId v, LayoutPtr layout, const Origin& reader);
   /// A value that is a permutation of what a buffer stores: that buffer, and the layout of its
   /// storage as the value's.
   struct Permuted {
-    Place source;
+    StoredValue source;
     LayoutPtr layout;
   };
   [[nodiscard]] std::optional<Permuted> permuted(ValueId v);
@@ -104,7 +104,7 @@ class Values {
   /// being put together first.
   Reading read_side_by_side(ValueId v, const Box& box);
   /// A copy of one element on every tile of `layout`.
-  Place spread(const Splat& splat, const LayoutPtr& layout, const Origin& origin);
+  StoredValue spread(const Splat& splat, const LayoutPtr& layout, const Origin& origin);
 
   /// A new temporary for `v`.
   BufferId add_storage(ValueId v, LayoutPtr layout);
@@ -122,7 +122,7 @@ class Values {
     std::optional<ValueId> same;
     std::optional<HostTensor> constant;
     std::optional<std::uint64_t> repeated;
-    std::vector<Place> places;  ///< the first is the original
+    std::vector<StoredValue> stored;  ///< the first is the original
     std::vector<Piece> view;
     bool is_one_copy = false;
     bool fused = false;

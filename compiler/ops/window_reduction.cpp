@@ -15,7 +15,7 @@ namespace superstep {
 namespace {
 
 /// Tensors alike, some of whose positions along the dimension at hand hold nothing.
-struct Run {
+struct MaskedTensors {
   std::vector<Tensor> values;
   std::vector<bool> holds;  ///< by position
 };
@@ -31,28 +31,30 @@ Tensor mask(GraphBuilder& builder, const std::vector<bool>& flags, const Shape& 
 }
 
 /// Positions `start`, `start + step`, … along a dimension, `count` of them.
-Run part(const Run& run, std::size_t d, std::int64_t start, std::int64_t count, std::int64_t step) {
-  const Shape shape = run.values.front().shape();
+MaskedTensors part(const MaskedTensors& masked, std::size_t d, std::int64_t start,
+                   std::int64_t count, std::int64_t step) {
+  const Shape shape = masked.values.front().shape();
   Indices begin(shape.size(), 0), limit = shape, strides(shape.size(), 1);
   begin[d] = start;
   limit[d] = start + (count - 1) * step + 1;
   strides[d] = step;
-  Run result;
-  for (const Tensor& value : run.values) {
+  MaskedTensors result;
+  for (const Tensor& value : masked.values) {
     const bool is_all = begin[d] == 0 && limit == shape && step == 1;
     result.values.push_back(is_all ? value : slice(value, begin, limit, strides));
   }
   for (std::int64_t i = 0; i < count; ++i) {
-    result.holds.push_back(run.holds[static_cast<std::size_t>(start + i * step)]);
+    result.holds.push_back(masked.holds[static_cast<std::size_t>(start + i * step)]);
   }
   return result;
 }
 
-/// What the region makes of two runs, where both hold something; else what one of them holds.
-Run combined(const Graph& region, const Run& a, const Run& b, std::size_t d) {
+/// What the region makes of two, where both hold something; else what one of them holds.
+MaskedTensors combined(const Graph& region, const MaskedTensors& a, const MaskedTensors& b,
+                       std::size_t d) {
   std::vector<Tensor> arguments = a.values;
   arguments.insert(arguments.end(), b.values.begin(), b.values.end());
-  Run result{apply_scalar_region(region, arguments), {}};
+  MaskedTensors result{apply_scalar_region(region, arguments), {}};
   std::vector<bool> both;
   bool b_alone = false;
   for (std::size_t i = 0; i < a.holds.size(); ++i) {
@@ -84,46 +86,48 @@ bool is_scan(const SlidingWindow& window, std::int64_t elements) {
 }
 
 /// All elements up to each one, or from each one on, in a step for each doubling of their number.
-Run scanned(const Graph& region, Run run, std::size_t d, bool is_reverse) {
-  const std::int64_t elements = run.values.front().shape()[d];
+MaskedTensors scanned(const Graph& region, MaskedTensors masked, std::size_t d, bool is_reverse) {
+  const std::int64_t elements = masked.values.front().shape()[d];
   for (std::int64_t done = 1; done < elements; done *= 2) {
     const std::int64_t rest = elements - done;
-    const Run next = combined(region, part(run, d, 0, rest, 1), part(run, d, done, rest, 1), d);
-    const Run kept = part(run, d, is_reverse ? rest : 0, done, 1);
-    for (std::size_t i = 0; i < run.values.size(); ++i) {
+    const MaskedTensors next =
+        combined(region, part(masked, d, 0, rest, 1), part(masked, d, done, rest, 1), d);
+    const MaskedTensors kept = part(masked, d, is_reverse ? rest : 0, done, 1);
+    for (std::size_t i = 0; i < masked.values.size(); ++i) {
       const std::vector<Tensor> parts = is_reverse ? std::vector{next.values[i], kept.values[i]}
                                                    : std::vector{kept.values[i], next.values[i]};
-      run.values[i] = concatenate(parts, static_cast<std::int64_t>(d));
+      masked.values[i] = concatenate(parts, static_cast<std::int64_t>(d));
     }
   }
-  return run;
+  return masked;
 }
 
 /// The dimension with its gaps and padding, which hold nothing.
-Run padded(Run run, std::span<const Tensor> initial, std::size_t d, const SlidingWindow& window) {
-  const std::int64_t elements = run.values.front().shape()[d];
+MaskedTensors padded(MaskedTensors masked, std::span<const Tensor> initial, std::size_t d,
+                     const SlidingWindow& window) {
+  const std::int64_t elements = masked.values.front().shape()[d];
   const std::int64_t positions = window.padded(elements);
-  if (window.low == 0 && window.high == 0 && window.base_dilation == 1) return run;
-  const std::size_t rank = run.values.front().shape().size();
+  if (window.low == 0 && window.high == 0 && window.base_dilation == 1) return masked;
+  const std::size_t rank = masked.values.front().shape().size();
   Indices low(rank, 0), high(rank, 0), interior(rank, 0);
   low[d] = window.low;
   high[d] = window.high;
   interior[d] = window.base_dilation - 1;
-  for (std::size_t i = 0; i < run.values.size(); ++i) {
-    run.values[i] = pad(run.values[i], initial[i], low, high, interior);
+  for (std::size_t i = 0; i < masked.values.size(); ++i) {
+    masked.values[i] = pad(masked.values[i], initial[i], low, high, interior);
   }
-  run.holds.clear();
+  masked.holds.clear();
   for (std::int64_t at = 0; at < positions; ++at) {
     const std::int64_t from = at - window.low;
-    run.holds.push_back(from >= 0 && from % window.base_dilation == 0 &&
-                        from / window.base_dilation < elements);
+    masked.holds.push_back(from >= 0 && from % window.base_dilation == 0 &&
+                           from / window.base_dilation < elements);
   }
-  return run;
+  return masked;
 }
 
 /// One window at every position: those of twice the size follow from two of them.
-Run slid(const Graph& region, const Run& run, std::size_t d, const SlidingWindow& window,
-         std::int64_t windows) {
+MaskedTensors slid(const Graph& region, const MaskedTensors& masked, std::size_t d,
+                   const SlidingWindow& window, std::int64_t windows) {
   const std::int64_t step = window.window_dilation;
   // Elements combined with one slice for each place of the window, or with windows of powers of 2.
   const auto log =
@@ -132,17 +136,17 @@ Run slid(const Graph& region, const Run& run, std::size_t d, const SlidingWindow
       static_cast<std::int64_t>(std::popcount(static_cast<std::uint64_t>(window.size)));
   const std::int64_t positions = (windows - 1) * window.stride + window.span();
   const bool doubles = log * positions + (powers - 1) * windows < (window.size - 1) * windows;
-  std::optional<Run> result;
-  const auto append = [&](const Run& next) {
+  std::optional<MaskedTensors> result;
+  const auto append = [&](const MaskedTensors& next) {
     result = result ? combined(region, *result, next, d) : next;
   };
   if (!doubles) {
     for (std::int64_t place = 0; place < window.size; ++place) {
-      append(part(run, d, place * step, windows, window.stride));
+      append(part(masked, d, place * step, windows, window.stride));
     }
     return *std::move(result);
   }
-  Run power = part(run, d, 0, positions, 1);
+  MaskedTensors power = part(masked, d, 0, positions, 1);
   std::int64_t begin = 0;
   for (std::int64_t size = 1;; size *= 2) {
     if ((window.size & size) != 0) {
@@ -282,17 +286,17 @@ std::vector<Tensor> reduce_windows(const Graph& region, std::span<const Tensor> 
   const bool counts_gaps = takes_part_often(region, initial);
   // The last dimension first: places of a window are in row-major order.
   for (std::size_t d = shape.size(); d-- > 0;) {
-    Run run{values, std::vector<bool>(static_cast<std::size_t>(shape[d]), true)};
+    MaskedTensors masked{values, std::vector<bool>(static_cast<std::size_t>(shape[d]), true)};
     if (is_scan(windows[d], shape[d])) {
-      values = scanned(region, std::move(run), d, windows[d].low == 0).values;
+      values = scanned(region, std::move(masked), d, windows[d].low == 0).values;
       continue;
     }
-    run = padded(std::move(run), initial, d, windows[d]);
-    if (counts_gaps) run.holds.assign(run.holds.size(), true);
-    run = slid(region, run, d, windows[d], counts[d]);
-    values = run.values;
-    if (all(run.holds)) continue;
-    const Tensor holds_here = mask(builder, run.holds, counts, d);
+    masked = padded(std::move(masked), initial, d, windows[d]);
+    if (counts_gaps) masked.holds.assign(masked.holds.size(), true);
+    masked = slid(region, masked, d, windows[d], counts[d]);
+    values = masked.values;
+    if (all(masked.holds)) continue;
+    const Tensor holds_here = mask(builder, masked.holds, counts, d);
     holds = holds ? *holds & holds_here : holds_here;
   }
   std::vector<Tensor> arguments = starts;

@@ -7,10 +7,10 @@
 namespace superstep {
 namespace {
 
-/// A task's place among those of its kind that share a tile with it.
-struct Place {
-  std::uint64_t before = 0;
-  std::uint64_t of = 0;
+/// Where a task starts in a turn of those of its kind that share a tile with it.
+struct TurnStart {
+  std::uint64_t before = 0;  ///< it in the turn
+  std::uint64_t turn = 0;    ///< the whole
 };
 
 /// Sorts by a key below `keys`, keeping the order of equals.
@@ -23,8 +23,9 @@ void counting_sort(std::vector<std::uint32_t>& numbers, std::size_t keys, auto k
   numbers.swap(sorted);
 }
 
-/// Places by `other` among tasks of equal collective, number of destinations and `shared`.
-std::vector<Place> places(const Tasks& tasks, bool by_collective, auto shared, auto other) {
+/// Starts in turns by `other` among tasks of equal collective, number of destinations and `shared`.
+std::vector<TurnStart> turn_starts(const Tasks& tasks, bool by_collective, auto shared,
+                                   auto other) {
   const std::size_t tiles = tasks.tiles();
   std::vector<std::uint32_t> order(tasks.list.size());
   std::iota(order.begin(), order.end(), 0U);
@@ -39,17 +40,17 @@ std::vector<Place> places(const Tasks& tasks, bool by_collective, auto shared, a
     const Task& task = tasks.list[i];
     return std::tuple(shared(i), task.arrival_count, by_collective ? task.collective : 0);
   };
-  std::vector<Place> places(order.size());
+  std::vector<TurnStart> result(order.size());
   for (auto first = order.begin(); first != order.end();) {
     std::uint64_t sum = 0;
     auto last = first;
     for (; last != order.end() && group(*last) == group(*first); ++last) {
-      places[*last].before = sum;
+      result[*last].before = sum;
       sum += tasks.has_chains() ? tasks.list[*last].cycles : 1;
     }
-    for (; first != last; ++first) places[*first].of = sum;
+    for (; first != last; ++first) result[*first].turn = sum;
   }
-  return places;
+  return result;
 }
 
 }  // namespace
@@ -59,11 +60,11 @@ std::vector<std::uint32_t> rotation_of(const Tasks& tasks, bool by_collective) {
   const auto destination = [&](std::uint32_t i) {
     return tasks.arrivals[tasks.list[i].first_arrival].tile;
   };
-  const std::vector<Place> sent = places(tasks, by_collective, source, destination);
-  const std::vector<Place> received = places(tasks, by_collective, destination, source);
+  const std::vector<TurnStart> sent = turn_starts(tasks, by_collective, source, destination);
+  const std::vector<TurnStart> received = turn_starts(tasks, by_collective, destination, source);
   std::vector<std::uint32_t> starts(sent.size());
   for (std::size_t i = 0; i < starts.size(); ++i) {
-    const std::uint64_t turn = std::max(sent[i].of, received[i].of);
+    const std::uint64_t turn = std::max(sent[i].turn, received[i].turn);
     starts[i] = static_cast<std::uint32_t>((sent[i].before + turn - received[i].before) % turn);
   }
   return starts;

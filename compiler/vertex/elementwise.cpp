@@ -111,7 +111,7 @@ class ScalarLoop {
     std::vector<std::vector<Reg>> words(outputs_.size());
     for (std::uint32_t k = 0; k < lanes_; ++k) {
       lane.begin([&](std::uint32_t input, Form form) {
-        const auto [delta, index] = place(bytes_of(dtypes_[input]), k);
+        const auto [delta, index] = displacement(bytes_of(dtypes_[input]), k);
         return load_element(code_, dtypes_[input], form, from_[input], delta, index);
       });
       for (std::size_t i = 0; i < repeated_.size(); ++i)
@@ -211,7 +211,7 @@ class ScalarLoop {
     return value;
   }
 
-  struct Place {
+  struct Displacement {
     Arg delta, index;
   };
 
@@ -227,7 +227,7 @@ class ScalarLoop {
     if (has_upper_) upper_ = code_.fresh(File::kM);
   }
 
-  [[nodiscard]] Place place(std::uint32_t size, std::uint32_t k) const {
+  [[nodiscard]] Displacement displacement(std::uint32_t size, std::uint32_t k) const {
     if (size == 4 && upper_.valid() && k >= 2) return {upper_, k - 2};
     return {offsets_[size], k};
   }
@@ -258,7 +258,7 @@ class ScalarLoop {
     if (size == 4) {
       // From the last to the first: repeated elements are overwritten by their own.
       for (std::uint32_t k = lanes_; k-- > 0;) {
-        const auto [delta, index] = place(size, k);
+        const auto [delta, index] = displacement(size, k);
         code_.emit("st32", {elements[k], to_[i], delta, index});
       }
       return;

@@ -68,8 +68,8 @@ bool is_logic(Primitive p) {
 
 /// Floats that there are instructions on pairs for.
 bool has_vectors(DType dtype) { return dtype == DType::kF16 || dtype == DType::kF32; }
-/// Integers that are looked at as the bits of an f32.
-bool is_word_vector(DType dtype) { return dtype == DType::kI32 || dtype == DType::kU32; }
+/// Integers that vectors hold as the bits of an f32.
+bool is_word_integer(DType dtype) { return dtype == DType::kI32 || dtype == DType::kU32; }
 
 }  // namespace
 
@@ -93,13 +93,13 @@ VectorArithmetic::VectorArithmetic(WorkerCode& code, const Expression& expressio
 bool VectorArithmetic::is_vector_step(std::uint32_t node) const {
   const Primitive p = step(node).primitive;
   if (is_scalar(node)) {
-    return has_vectors(dtype(node)) || (p == Primitive::kConstant && is_word_vector(dtype(node)));
+    return has_vectors(dtype(node)) || (p == Primitive::kConstant && is_word_integer(dtype(node)));
   }
   if (p == Primitive::kInput) return has_vectors(dtype(node));
   const DType from = dtype(step(node).operands[0]);
   if (p == Primitive::kBitcast) return size_of(from) == 4 && size_of(dtype(node)) == 4;
-  if (is_logic(p)) return from == DType::kI1 || (is_word_vector(from) && p != Primitive::kNot);
-  if (p == Primitive::kConvert && is_word_vector(dtype(node))) return from == DType::kF32;
+  if (is_logic(p)) return from == DType::kI1 || (is_word_integer(from) && p != Primitive::kNot);
+  if (p == Primitive::kConvert && is_word_integer(dtype(node))) return from == DType::kF32;
   if (p == Primitive::kSelect || p == Primitive::kConvert) {
     return has_vectors(dtype(node)) && (p == Primitive::kSelect || has_vectors(from));
   }
@@ -277,11 +277,11 @@ Reg VectorArithmetic::compute(std::uint32_t node, Width width, std::uint32_t par
     case Primitive::kGe:
       return symmetric("cmpge", "cmple", x, y, width, part);
     case Primitive::kAnd:
-      return is_word_vector(dtype(node)) && is_scalar(y) ? with_bits("and", x, y, part)
-                                                         : logic("and64");
+      return is_word_integer(dtype(node)) && is_scalar(y) ? with_bits("and", x, y, part)
+                                                          : logic("and64");
     case Primitive::kOr:
-      return is_word_vector(dtype(node)) && is_scalar(y) ? with_bits("or", x, y, part)
-                                                         : logic("or64");
+      return is_word_integer(dtype(node)) && is_scalar(y) ? with_bits("or", x, y, part)
+                                                          : logic("or64");
     case Primitive::kBitcast:
       return single(x, part);
     case Primitive::kNot:
@@ -300,7 +300,7 @@ Reg VectorArithmetic::compute(std::uint32_t node, Width width, std::uint32_t par
       return vector(width, "cmplt", {size, infinity(width)});
     }
     case Primitive::kConvert:
-      if (is_word_vector(dtype(node))) {
+      if (is_word_integer(dtype(node))) {
         // The instruction rounds.
         const Reg whole = each_word("f32int", single(x, part), {kTruncate});
         return each_word(dtype(node) == DType::kI32 ? "f32toi32" : "f32toui32", whole);

@@ -30,14 +30,14 @@ std::optional<double> find_uneven_workers(const RuleInput& input) {
   std::map<std::uint32_t, OfWorkers> by_operation;
   std::uint64_t instructions = 0;
   const std::uint64_t workers = t.workers;
-  using Place = std::pair<std::uint32_t, std::uint32_t>;  // step, operation
-  const auto book = [&](const Place& place, std::uint64_t busiest, std::uint64_t busy) {
-    for (OfWorkers* of : {&sum, &by_operation[place.second]}) {
+  using StepOperation = std::pair<std::uint32_t, std::uint32_t>;  // step, operation
+  const auto book = [&](const StepOperation& of, std::uint64_t busiest, std::uint64_t busy) {
+    for (OfWorkers* of : {&sum, &by_operation[of.second]}) {
       of->slots += busiest * workers;
       of->busy += busy;
     }
   };
-  WorkersOfTile<Place, decltype(book)> of_tile(book);
+  WorkersOfTile<StepOperation, decltype(book)> of_tile(book);
   file->for_each_row(kVertices, [&](const VertexRow& row) {
     of_tile.add(row, {row.step, row.operation});
     instructions += row.instructions.all;

@@ -31,7 +31,7 @@ void RaceShadows::give_back(std::unique_ptr<RaceShadow> shadow) {
 }
 
 RaceShadow::RunNumber RaceFinder::begin(std::uint32_t worker, std::uint64_t issue) {
-  if (std::ranges::all_of(runs_, [&](const WorkerRun& run) { return run.end <= issue; })) {
+  if (std::ranges::all_of(runs_, [&](const RunSpan& run) { return run.end <= issue; })) {
     runs_.clear();
     if (shadow_ != nullptr && shadow_->is_used_up()) shadow_.reset();
     if (shadow_ == nullptr) shadow_ = shadows_.take();

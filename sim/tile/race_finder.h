@@ -90,7 +90,8 @@ class RaceFinder {
 
  private:
   using Access = RaceShadow::Access;
-  struct WorkerRun {
+  /// When a run was: from its launch to when the worker had left.
+  struct RunSpan {
     std::uint32_t worker = 0;
     std::uint64_t issue = 0;
     std::uint64_t end = ~std::uint64_t{0};
@@ -110,7 +111,7 @@ class RaceFinder {
   RaceShadows& shadows_;
   std::unique_ptr<RaceShadow> shadow_;
   RunNumber first_run_ = 1;
-  std::vector<WorkerRun> runs_;  ///< from `first_run_` on: since no worker was running
+  std::vector<RunSpan> runs_;  ///< from `first_run_` on: since no worker was running
   std::string message_;
 };
 

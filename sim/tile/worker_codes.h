@@ -51,7 +51,7 @@ class WorkerCodes {
   void state(Archive& archive);
 
  private:
-  using Place = std::pair<std::uint32_t, CodeKind>;
+  using Entry = std::pair<std::uint32_t, CodeKind>;
 
   const WorkerStep* find(WorkerContext& worker, std::uint32_t pc);
   const WorkerCode* code_at(const WorkerContext& worker, std::uint32_t pc);
@@ -61,7 +61,7 @@ class WorkerCodes {
 
   TileMemory& memory_;
   CodeStore& code_;
-  std::map<Place, const WorkerCode*> by_entry_;
+  std::map<Entry, const WorkerCode*> by_entry_;
   const WorkerCode* current_ = nullptr;
   std::uint32_t last_pc_ = 0;  ///< what `find` last found
   CodeKind last_kind_ = CodeKind::kOrdinary;
@@ -72,7 +72,7 @@ class WorkerCodes {
 template <class Archive>
 void WorkerCodes::state(Archive& archive) {
   auto& [memory, store, by_entry, current, last_pc, last_kind, last_step, version] = *this;
-  std::vector<std::pair<Place, const WorkerCode*>> known(by_entry.begin(), by_entry.end());
+  std::vector<std::pair<Entry, const WorkerCode*>> known(by_entry.begin(), by_entry.end());
   bool has_current = current != nullptr, is_new = version != memory.code_version();
   archive(known, last_kind, has_current, is_new);
   if (has_current) archive(current);

@@ -136,13 +136,13 @@ void DetailRows::on_instruction(TileId tile, const IssuedInstruction& instructio
 /// A supervisor works for no operation in particular.
 void DetailRows::keep_operations(Rows& rows) const {
   std::erase_if(rows.vertices, [&](const VertexRow& row) { return !is_kept_[row.operation]; });
-  using Place = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>;  // tile, worker, cycle
-  std::map<Place, std::uint64_t> ends;
+  using RunBegin = std::tuple<std::uint32_t, std::uint32_t, std::uint64_t>;  // tile, worker, cycle
+  std::map<RunBegin, std::uint64_t> ends;
   for (const VertexRow& row : rows.vertices) {
-    ends.emplace(Place(row.tile, row.worker, row.begin), row.end);
+    ends.emplace(RunBegin(row.tile, row.worker, row.begin), row.end);
   }
   std::erase_if(rows.instructions, [&](const InstructionRow& row) {
-    auto run = ends.upper_bound(Place(row.tile, row.context, row.cycle));
+    auto run = ends.upper_bound(RunBegin(row.tile, row.context, row.cycle));
     if (run == ends.begin()) return true;
     --run;
     const auto& [tile, worker, begin] = run->first;

@@ -13,7 +13,7 @@ namespace superstep {
 namespace {
 
 /// A tile of row 0 as osmarks/ipu-stack counts them: four lanes a column, columns from 8 on east.
-struct Place {
+struct Row0Tile {
   int column, lane;
 
   [[nodiscard]] bool east() const { return column >= 8; }
@@ -23,7 +23,7 @@ struct Place {
 };
 
 /// Signed way along the row, in the formula's cycles.
-int displacement(Place from, Place to) {
+int displacement(Row0Tile from, Row0Tile to) {
   const std::array<int, 4> entry = {1, 5, 2, 4};  // near lanes, then far ones
   return 6 * (to.from_edge() - from.from_edge() - from.crosses()) +
          entry.at(static_cast<std::size_t>(2 * (to.lane / 2) + to.crosses()));
@@ -31,14 +31,14 @@ int displacement(Place from, Place to) {
 
 /// Half a round trip: what crates/ipu-target/src/topology.rs (time_to_mux) gives for the two ways,
 /// added up and halved, and the 59 cycles from a mux's event to its data.
-double half_round_trip(Place a, Place b) {
+double half_round_trip(Row0Tile a, Row0Tile b) {
   const double ways = (std::abs(displacement(a, b)) + std::abs(displacement(b, a))) / 2.0;
   return a.east() == b.east() ? 29 + ways : 44 - a.column % 8 - b.column % 8 + ways;
 }
 
 /// By how much a leaves the barrier later than b: half the difference of the two ways.
-double skew_between(Place a, Place b) {
-  const auto one_way = [](Place from, Place to) {
+double skew_between(Row0Tile a, Row0Tile b) {
+  const auto one_way = [](Row0Tile from, Row0Tile to) {
     const int turn = from.east() == to.east() ? from.column % 8 + 1 : 16 - from.column % 8;
     return 8 * static_cast<int>(from.east()) + 3 - to.column + turn +
            4 * (from.from_edge() - to.from_edge()) + std::abs(displacement(from, to));
@@ -80,12 +80,12 @@ class LatencyLaw : public ::testing::Test {
   void for_each_pair(Visit visit) const {
     for (int a = 0; a < 64; ++a) {
       for (int b = 0; b < 64; ++b) {
-        if (a != b) visit(Place{a / 4, a % 4}, Place{b / 4, b % 4});
+        if (a != b) visit(Row0Tile{a / 4, a % 4}, Row0Tile{b / 4, b % 4});
       }
     }
   }
-  [[nodiscard]] TileId tile(Place place) const {
-    return tiles_.at(static_cast<std::size_t>(4 * place.column + place.lane));
+  [[nodiscard]] TileId tile(Row0Tile of) const {
+    return tiles_.at(static_cast<std::size_t>(4 * of.column + of.lane));
   }
 
   MachineConfig machine_ = load_machine("c600");
@@ -94,7 +94,7 @@ class LatencyLaw : public ::testing::Test {
 
 TEST_F(LatencyLaw, MissesItsSourceByTheResidualsOfThePage) {
   Residuals one_side, across, all;
-  for_each_pair([&](Place a, Place b) {
+  for_each_pair([&](Row0Tile a, Row0Tile b) {
     const auto ours = static_cast<double>(exchange_latency(machine_, tile(a), tile(b)).value());
     const double source = half_round_trip(a, b);
     (a.east() == b.east() ? one_side : across).add(ours, source);
@@ -107,10 +107,10 @@ TEST_F(LatencyLaw, MissesItsSourceByTheResidualsOfThePage) {
 
 TEST_F(LatencyLaw, SkewsMissTheSameSourceByTheResidualsOfThePage) {
   Residuals all;
-  for_each_pair([&](Place a, Place b) {
+  for_each_pair([&](Row0Tile a, Row0Tile b) {
     const auto& skew = machine_.sync.column_skew;
-    const auto of = [&](Place place) {
-      return static_cast<double>(skew.at(static_cast<std::size_t>(place.column)));
+    const auto of = [&](Row0Tile tile) {
+      return static_cast<double>(skew.at(static_cast<std::size_t>(tile.column)));
     };
     all.add(of(a) - of(b), skew_between(a, b));
   });

@@ -42,7 +42,7 @@ class PhaseChecker {
         cycles_a_word_(std::max(4 / machine.exchange.width_bytes, 1U)) {}
 
   void expect_delivers(const ExchangePhase& phase, const std::vector<Transfer>& transfers) {
-    std::map<Place, Place> expected;
+    std::map<TileWord, TileWord> expected;
     for (const Transfer& transfer : transfers) {
       for (const TransferEnd& to : transfer.destinations) {
         for (std::uint32_t w = 0; w < transfer.words; ++w) {
@@ -56,14 +56,14 @@ class PhaseChecker {
       events_[index(row.tile)] = RowDecoder(release, machine_).run(row.code);
     }
     for (const auto& [tile, events] : events_) collect_sends(tile, events);
-    std::map<Place, Place> delivered;
+    std::map<TileWord, TileWord> delivered;
     for (const auto& [tile, events] : events_) deliver(tile, events, delivered);
     EXPECT_EQ(delivered, expected);
     EXPECT_EQ(last_event_, phase.length.value());
   }
 
  private:
-  using Place = std::pair<std::uint32_t, std::uint32_t>;  ///< tile, address
+  using TileWord = std::pair<std::uint32_t, std::uint32_t>;  ///< tile, address
 
   void collect_sends(std::uint32_t tile, const std::vector<PortEvent>& events) {
     for (const PortEvent& event : events) {
@@ -83,7 +83,7 @@ class PhaseChecker {
   }
 
   void deliver(std::uint32_t tile, const std::vector<PortEvent>& events,
-               std::map<Place, Place>& delivered) {
+               std::map<TileWord, TileWord>& delivered) {
     std::uint32_t mux = kMuxIdle, pointer = 0;
     std::uint64_t cycle = 0;
     std::uint32_t silent = 0;

@@ -53,6 +53,16 @@ inline std::string in_main(std::string_view body, std::string_view results = "()
          std::string(results) + " {\n" + std::string(body) + "\nreturn\n}\n";
 }
 
+/// Aliases `#loc0` to `#loc<n - 1>`, of which each names the next and the last is `location`.
+inline std::string chain_of_aliases(int n, const std::string& location) {
+  std::string text;
+  for (int i = 0; i < n; ++i) {
+    const std::string next = i + 1 < n ? "#loc" + std::to_string(i + 1) : location;
+    text += "#loc" + std::to_string(i) + " = loc(" + next + ")\n";
+  }
+  return text;
+}
+
 /// The first op of a body.
 inline Op first_op(std::string_view body) {
   return import_stablehlo(in_main(body), "f.mlir").main.ops().at(0);

@@ -33,6 +33,15 @@ TEST(Labels, MayBeBehindAliasesOfLocations) {
   EXPECT_EQ(module.argument_labels, (Labels{"x", "x", "", ""}));
 }
 
+TEST(Labels, AreBehindAsManyAliasesAsPythonLinesAre) {
+  const auto labels = [](const std::string& aliases) {
+    return module_of("%a: tensor<4xf32> loc(#loc0)", "tensor<4xf32>", aliases).argument_labels;
+  };
+  EXPECT_EQ(labels(chain_of_aliases(1000, R"("x")")), Labels{"x"});
+  EXPECT_EQ(labels(chain_of_aliases(1001, R"("x")")), Labels{""});
+  EXPECT_EQ(labels(chain_of_aliases(3, "#loc0")), Labels{""});
+}
+
 TEST(Labels, AreEmptyWhereTheProgramNamesNothing) {
   const Module module = module_of(
       "%a: tensor<4xf32>, %b: tensor<f32> loc(unknown), %c: tensor<f32> loc(\"f.py\":3:4), "

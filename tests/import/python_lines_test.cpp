@@ -45,6 +45,13 @@ TEST(PythonLines, AreThoseOfTheInnermostFrameThatNamesAFile) {
   EXPECT_EQ(python_of("#loc8", aliases), "train.py:29");
 }
 
+TEST(PythonLines, AreBehindAsManyAliasesAsLabelsAre) {
+  EXPECT_EQ(python_of("#loc0", chain_of_aliases(1000, R"("f.py":3:4)")), "f.py:3");
+  EXPECT_EQ(python_of("#loc0", chain_of_aliases(1001, R"("f.py":3:4)")), "");
+  EXPECT_EQ(python_of("#loc0", chain_of_aliases(3, "#loc0")), "");
+  EXPECT_EQ(python_of("#loc0", chain_of_aliases(3, R"(fused[#loc0, "f.py":3:4])")), "f.py:3");
+}
+
 TEST(PythonLines, AreThoseOfTheUserInFrontOfThoseOfPackages) {
   const std::string package = "\"/venv/lib/python3.11/site-packages/flax/linen/linear.py\":263:4";
   EXPECT_EQ(python_of("callsite(" + package + " at \"train.py\":7:2)"), "train.py:7");

@@ -102,9 +102,9 @@ std::string text_of(const Form& form) {
   return disassemble(word, 0);
 }
 
-enum class Place : std::uint8_t { kSolo, kBundle, kRepeat };
+enum class IssuedAs : std::uint8_t { kSolo, kBundle, kRepeat };
 
-std::string cause_of(const Form& form, const Addresses& at, Place place) {
+std::string cause_of(const Form& form, const Addresses& at, IssuedAs issued) {
   const std::uint32_t deltas = form.shape == Shape::kTwoDeltas ? (at[1] - at[0]) << 16 : 0;
   std::string code;
   const std::array<std::uint32_t, 3> values = {at[0], at[1], deltas};
@@ -114,14 +114,14 @@ std::string cause_of(const Form& form, const Addresses& at, Place place) {
   code += "ldconst $m7, " + std::to_string(at[2]) + "\n tapack $m4:5, $m0, $m1, $m7\n";
   const std::string text = text_of(form);
   const std::string bundle = "{ " + text + " ; f32v2add $a12:13, $a10:11, $a10:11 }";
-  switch (place) {
-    case Place::kSolo:
+  switch (issued) {
+    case IssuedAs::kSolo:
       code += text;
       break;
-    case Place::kBundle:
+    case IssuedAs::kBundle:
       code += bundle;
       break;
-    case Place::kRepeat:
+    case IssuedAs::kRepeat:
       code += ".align 8\n nop\n rpt 1, 0\n" + bundle;
       break;
   }
@@ -144,7 +144,7 @@ TEST(MemoryTrap, CoversEveryFormThatAccessesMemory) {
   EXPECT_EQ(expected, 64U);  // 40 loads, 12 stores, 6 with deltas, 6 with paces
 }
 
-class EveryForm : public ::testing::TestWithParam<Place> {};
+class EveryForm : public ::testing::TestWithParam<IssuedAs> {};
 
 TEST_P(EveryForm, IsFineWithAlignedAddressesInDifferentElements) {
   for (const Form& form : forms()) {
@@ -208,18 +208,19 @@ TEST_P(EveryForm, TrapsWhereTwoAccessesFallOnOneElement) {
   }
 }
 
-std::string name_of(const ::testing::TestParamInfo<Place>& info) {
+std::string name_of(const ::testing::TestParamInfo<IssuedAs>& info) {
   constexpr const char* kNames[] = {"Solo", "Bundle", "Repeat"};
   return kNames[static_cast<std::size_t>(info.param)];
 }
 INSTANTIATE_TEST_SUITE_P(MemoryTrap, EveryForm,
-                         ::testing::Values(Place::kSolo, Place::kBundle, Place::kRepeat), name_of);
+                         ::testing::Values(IssuedAs::kSolo, IssuedAs::kBundle, IssuedAs::kRepeat),
+                         name_of);
 
 // `ld128` needs two elements at once.
 TEST(MemoryTrap, WideAccessesLieInInterleavedMemory) {
   for (const Form& form : forms()) {
     if (form.bytes[0] != 16) continue;
-    EXPECT_EQ(cause_of(form, {0x50000, 0, 0}, Place::kSolo),
+    EXPECT_EQ(cause_of(form, {0x50000, 0, 0}, IssuedAs::kSolo),
               "a 128-bit access outside the interleaved region, 0x50000")
         << text_of(form);
   }

@@ -77,11 +77,11 @@ bool has_batches(const Graph& graph) {
   });
 }
 
-struct Case {
+struct DividedCase {
   std::string text;
   int positions;
 };
-const Case kCases[] = {
+const DividedCase kCases[] = {
     {scatter(500, 32, "i32", "add", "0"), 32},
     {scatter(499, 7, "i32", "multiply", "3"), 7},
     {scatter(640, 20, "f32", "maximum", "1.0"), 20},
@@ -96,7 +96,7 @@ const Case kCases[] = {
 
 TEST(DividedIndexing, ComputesTheSameInBatches) {
   const MachineConfig machine = load_machine("small64");
-  for (const Case& c : kCases) {
+  for (const DividedCase& c : kCases) {
     SCOPED_TRACE(c.text);
     const Module module = import_stablehlo(c.text, "indexing.mlir");
     const std::vector<HostTensor> arguments = arguments_of(module, c.positions);

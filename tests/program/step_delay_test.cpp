@@ -6,14 +6,14 @@
 #include <map>
 #include <random>
 
+#include "tests/program/buffer_ids.h"
+
 namespace superstep {
 namespace {
 
 using Kind = TimedStep::Kind;
 
 constexpr std::uint32_t kPhase = 50;
-
-constexpr BufferId B(std::uint32_t number) { return BufferId{number}; }
 
 TimedStep compute(std::uint32_t superstep, std::uint32_t tile, std::uint32_t cycles,
                   StepUses uses) {

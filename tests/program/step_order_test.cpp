@@ -10,6 +10,7 @@
 #include "compiler/ops/op.h"
 #include "compiler/program/blocks.h"
 #include "isa/machine_config.h"
+#include "tests/program/buffer_ids.h"
 #include "tests/program/plan_interpreter.h"
 
 namespace superstep {
@@ -20,8 +21,6 @@ Buffer temporary(std::int64_t words) {
   buffer.layout = std::make_shared<const Layout>(std::vector<Interval>{{0, words, {TileId{0}}}});
   return buffer;
 }
-
-constexpr BufferId B(std::uint32_t number) { return BufferId{number}; }
 
 // Each branch makes 100 words of the input and reduces them to 2; the sums are added.
 TEST(StepOrder, FinishesABranchBeforeItBeginsTheNext) {

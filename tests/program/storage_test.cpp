@@ -13,8 +13,6 @@
 namespace superstep {
 namespace {
 
-constexpr std::uint32_t kKiB = 1024;
-
 /// Memory of one tile: 208 KiB of the executable region, then 416 KiB of the interleaved one.
 class StorageOfATile : public ::testing::Test {
  protected:
@@ -25,7 +23,7 @@ class StorageOfATile : public ::testing::Test {
 
   /// A tensor that lives all the time.
   BufferId add(std::string name, std::uint32_t kib, Buffer::Region region = Buffer::Region::kAny) {
-    const std::int64_t words = std::int64_t{kib} * kKiB / 4;
+    const std::int64_t words = std::int64_t{kib} * 1024U / 4;
     program_.buffers.push_back(
         {.kind = Buffer::Kind::kArgument,
          .name = std::move(name),
@@ -52,7 +50,7 @@ class StorageOfATile : public ::testing::Test {
     return storage;
   }
   [[nodiscard]] std::uint32_t code_end(std::uint32_t code) const {
-    return machine_.tile.memory_base + code * kKiB;
+    return machine_.tile.memory_base + code * 1024U;
   }
 
   /// The first line of the refusal; empty when all fits.
@@ -67,7 +65,7 @@ class StorageOfATile : public ::testing::Test {
   }
 
   [[nodiscard]] std::uint32_t in_region1(std::uint32_t kib) const {
-    return machine_.tile.region1_base + kib * kKiB;
+    return machine_.tile.region1_base + kib * 1024U;
   }
 
   MachineConfig machine_ = gc200();

@@ -53,7 +53,7 @@ Module module_of(const Loop& loop) {
       "test.mlir");
 }
 
-bool has_loop(const Graph& graph) {
+bool has_loop_left(const Graph& graph) {
   return std::ranges::any_of(
       graph.ops(), [](const Op& op) { return op.definition->traits.control == Control::kLoop; });
 }
@@ -62,7 +62,7 @@ TEST(UnrollLoops, MeansTheSameAndKnowsTheTable) {
   for (const char* trips : {"0", "1", "4", "8"}) {
     const Module module = module_of({.trips = trips});
     const Graph unrolled = unroll_loops(module.main);
-    EXPECT_FALSE(has_loop(unrolled)) << trips;
+    EXPECT_FALSE(has_loop_left(unrolled)) << trips;
     HostTensor x({DType::kI32, {20}});
     const std::vector<HostTensor> arguments = {x, HostTensor({DType::kI32, {3}}),
                                                HostTensor({DType::kI32, {}})};
@@ -77,9 +77,9 @@ TEST(UnrollLoops, MeansTheSameAndKnowsTheTable) {
 }
 
 TEST(UnrollLoops, KeepsLongLoopsAndThoseOfUnknownTripsOrTables) {
-  EXPECT_TRUE(has_loop(unroll_loops(module_of({.trips = "9"}).main)));
-  EXPECT_TRUE(has_loop(unroll_loops(module_of({.trips = "n"}).main)));
-  EXPECT_TRUE(has_loop(unroll_loops(module_of({.table = "given"}).main)));
+  EXPECT_TRUE(has_loop_left(unroll_loops(module_of({.trips = "9"}).main)));
+  EXPECT_TRUE(has_loop_left(unroll_loops(module_of({.trips = "n"}).main)));
+  EXPECT_TRUE(has_loop_left(unroll_loops(module_of({.table = "given"}).main)));
 }
 
 TEST(UnrollLoops, KeepsLoopsOverOpsThatAreStepsOfTheirOwn) {
@@ -90,7 +90,7 @@ TEST(UnrollLoops, KeepsLoopsOverOpsThatAreStepsOfTheirOwn) {
           "[0] : (tensor<20xi32>, tensor<i32>) -> tensor<i32>\n"
           "    %u = stablehlo.broadcast_in_dim %s, dims = [] : (tensor<i32>) -> tensor<20xi32>\n",
       .last = "%u"};
-  EXPECT_TRUE(has_loop(unroll_loops(module_of(loop).main)));
+  EXPECT_TRUE(has_loop_left(unroll_loops(module_of(loop).main)));
 }
 
 }  // namespace

@@ -43,6 +43,23 @@ inline void add_program(ProgramImage& image, std::uint32_t tile, const std::stri
   image.entries.push_back({TileId{tile}, kCode});
 }
 
+/// Four words from tile 0 to tile 1, both at row 0 of one column: 32 cycles away.
+inline ProgramImage one_transfer(const std::string& rest) {
+  ProgramImage image = image_of(2);
+  add_program(image, 0, "sync 3\n send 3, 0x20000, 3\n sync 3\n sync 4\n");
+  add_program(image, 1,
+              "sync 3\n"
+              "delaypic 30, 0, 0x20000\n"  // the pointer, in cycle 30
+              "delayxpic 1, 0, 0\n"        // tile 0, in cycle 32
+              "delayxpic 3, 0, 0x640\n" +  // idle again, in cycle 36
+                  rest +
+                  "sync 3\n sync 4\n");
+  Segment data{{TileId{0}}, kData, {}};
+  for (std::uint8_t byte = 1; byte <= 16; ++byte) data.bytes.push_back(byte);
+  image.segments.push_back(data);
+  return image;
+}
+
 /// A run with a copy of every superstep and of its tiles.
 struct Recorded {
   RunResult result;

@@ -47,42 +47,42 @@ class NamedTiles {
   std::vector<StreamPiece> pieces_;
 };
 
-struct Place {
+struct SkewedTile {
   std::uint32_t tile;
   std::uint32_t skew;  ///< of its release
 };
 
 // Rows add 1; columns 1 and 7 of the west side 4 and 34, columns 8 and 15 of the east 36 and 8
 // (osmarks/ipu-stack crates/ipu-target/src/topology.rs).
-constexpr Place kFirst{0, 0};           ///< row 0, column 0
-constexpr Place kTopOfColumn0{44, 22};  ///< row 22
-constexpr Place kNeighbour{46, 22};     ///< row 22, another lane
-constexpr Place kRow3{6, 3};            ///< row 3, column 0
-constexpr Place kColumn1{92, 4};        ///< row 0
-constexpr Place kColumn7{92 * 7, 34};
-constexpr Place kColumn8{92 * 8, 36};
-constexpr Place kTopOfColumn8{92 * 8 + 44, 58};  ///< the last tile to leave a barrier
-constexpr Place kColumn15{92 * 15, 8};
-constexpr Place kLast{1471, 8};  ///< row 0, column 15
+constexpr SkewedTile kFirst{0, 0};           ///< row 0, column 0
+constexpr SkewedTile kTopOfColumn0{44, 22};  ///< row 22
+constexpr SkewedTile kNeighbour{46, 22};     ///< row 22, another lane
+constexpr SkewedTile kRow3{6, 3};            ///< row 3, column 0
+constexpr SkewedTile kColumn1{92, 4};        ///< row 0
+constexpr SkewedTile kColumn7{92 * 7, 34};
+constexpr SkewedTile kColumn8{92 * 8, 36};
+constexpr SkewedTile kTopOfColumn8{92 * 8 + 44, 58};  ///< the last tile to leave a barrier
+constexpr SkewedTile kColumn15{92 * 15, 8};
+constexpr SkewedTile kLast{1471, 8};  ///< row 0, column 15
 
 TEST(BarrierTiming, OpensAtTheLastArrivalPlusTheLatencyAndReleasesEachTileAtItsSkew) {
-  const std::vector<Place> places = {kFirst,   kRow3,    kTopOfColumn0, kNeighbour, kColumn1,
-                                     kColumn7, kColumn8, kTopOfColumn8, kColumn15,  kLast};
+  const std::vector<SkewedTile> tiles = {kFirst,   kRow3,    kTopOfColumn0, kNeighbour, kColumn1,
+                                         kColumn7, kColumn8, kTopOfColumn8, kColumn15,  kLast};
   for (const std::uint32_t late : {0U, 4U, 9U}) {
     NamedTiles chip;
-    for (std::uint32_t i = 0; i < places.size(); ++i) {
+    for (std::uint32_t i = 0; i < tiles.size(); ++i) {
       // The clock when it arrives, less one, and the clock when it is released; then the second
       // barrier opens for all.
-      chip.add(places[i].tile, "delay " + std::to_string(i == late ? 5000 : 17 * i) +
-                                   "\n get $m0, $COUNT_L\n sync 3\n get $m1, $COUNT_L\n"
-                                   "st32 $m0, $m9, $m15, 0\n st32 $m1, $m9, $m15, 1\n");
+      chip.add(tiles[i].tile, "delay " + std::to_string(i == late ? 5000 : 17 * i) +
+                                  "\n get $m0, $COUNT_L\n sync 3\n get $m1, $COUNT_L\n"
+                                  "st32 $m0, $m9, $m15, 0\n st32 $m1, $m9, $m15, 1\n");
     }
     const RunResult result = chip.run();
     ASSERT_FALSE(result.trap) << result.trap->text();
     const std::uint32_t opening = NamedTiles::word(result, late, 0) + 1 + 68;
-    for (std::uint32_t i = 0; i < places.size(); ++i) {
+    for (std::uint32_t i = 0; i < tiles.size(); ++i) {
       EXPECT_LE(NamedTiles::word(result, i, 0), NamedTiles::word(result, late, 0));
-      EXPECT_EQ(NamedTiles::word(result, i, 1), opening + places[i].skew) << places[i].tile;
+      EXPECT_EQ(NamedTiles::word(result, i, 1), opening + tiles[i].skew) << tiles[i].tile;
     }
   }
 }
@@ -124,7 +124,7 @@ TEST(BarrierTiming, ATileThatAcknowledgesAheadArrivesThen) {
 }
 
 struct Route {
-  Place from, to;
+  SkewedTile from, to;
   std::uint32_t latency;
 };
 

@@ -47,7 +47,7 @@ class SelectorLowering {
       if (const auto bits = values.repeated_bits(v)) {
         return scalars.expression.constant(dtype, *bits);
       }
-      const Place word = values.stored(v, block_.builder.layouts().everywhere(), origin_);
+      const StoredValue word = values.stored(v, block_.builder.layouts().everywhere(), origin_);
       superstep = std::max(superstep, word.time.superstep + 1);
       return scalars.input(word.buffer, dtype);
     });

@@ -227,10 +227,10 @@ class LoopLowering {
     const auto buffer = [&](BufferId word) {
       const auto [at, is_new] = buffers.try_emplace(word, BufferId{});
       if (is_new) {
-        const Place place =
+        const StoredValue stored =
             values().stored(op_.operands[index(word) - operands], everywhere(), origin_);
-        superstep_ = std::max(superstep_, place.time.superstep + 1);
-        at->second = place.buffer;
+        superstep_ = std::max(superstep_, stored.time.superstep + 1);
+        at->second = stored.buffer;
       }
       return at->second;
     };
@@ -252,18 +252,18 @@ class LoopLowering {
     for (std::size_t i = 0; i < op_.operands.size(); ++i) {
       const ValueId operand = op_.operands[i];
       if (is_scalar_[i] || values().elements(operand) == 0) continue;
-      Place place{values().stored(operand), {}};
-      place.time = values().time(operand);
+      StoredValue stored{values().stored(operand), {}};
+      stored.time = values().time(operand);
       if (changes(i)) {
         const ValueId result = op_.results[i];
         const BufferId carried = values().add_storage(result, values().assigned().of(result));
-        place = values().stored(operand, block_.builder.buffer(carried).layout, origin_);
-        place.time = place.time.next_round();
-        copy_elements(block_.builder, place.buffer, carried, place.time);
-        place.buffer = carried;
+        stored = values().stored(operand, block_.builder.buffer(carried).layout, origin_);
+        stored.time = stored.time.next_round();
+        copy_elements(block_.builder, stored.buffer, carried, stored.time);
+        stored.buffer = carried;
       }
-      arguments_[i] = place.buffer;
-      superstep_ = std::max(superstep_, place.time.superstep + 1);
+      arguments_[i] = stored.buffer;
+      superstep_ = std::max(superstep_, stored.time.superstep + 1);
     }
   }
 

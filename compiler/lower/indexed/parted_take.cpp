@@ -24,7 +24,8 @@ struct Service {
 
 class PartedTake {
  public:
-  PartedTake(BlockLowering& block, const Op& op, const PlacedTable& placed, const Place& table)
+  PartedTake(BlockLowering& block, const Op& op, const PlacedTable& placed,
+             const StoredValue& table)
       : values_(block.values),
         builder_(block.builder),
         placed_(placed),
@@ -133,7 +134,7 @@ class PartedTake {
         std::ranges::sort(interval.tiles);
       }
     }
-    const Place from = table_;
+    const StoredValue from = table_;
     table_.buffer = values_.add_temporary(values_.type(result_).dtype,
                                           builder_.layouts().with(std::move(intervals)),
                                           origin_.name + ".table", origin_.source);
@@ -187,7 +188,7 @@ class PartedTake {
       intervals[static_cast<std::size_t>(copy)].tiles.push_back(tile(column, group, copy));
     });
     for (Interval& interval : intervals) std::ranges::sort(interval.tiles);
-    const Place offsets =
+    const StoredValue offsets =
         values_.stored(offsets_, builder_.layouts().with(std::move(intervals)), origin_);
     const vertex::Take take = take_of(service_.groups > 1);
     ComputeSet set = set_of(origin_.name);
@@ -250,7 +251,7 @@ class PartedTake {
   const PlacedTable& placed_;
   ValueId offsets_, result_;
   Origin origin_;
-  Place table_;
+  StoredValue table_;
   std::int64_t count_, parts_, columns_, element_bytes_, words_;
   Combine any_ = combine_with(vertex::Primitive::kOr, DType::kU32);
   LaunchCosts take_whole_, take_part_;
@@ -261,7 +262,7 @@ class PartedTake {
 }  // namespace
 
 void lower_parted_take(BlockLowering& block, const Op& op, const PlacedTable& placed,
-                       const Place& table) {
+                       const StoredValue& table) {
   PartedTake(block, op, placed, table).run();
 }
 

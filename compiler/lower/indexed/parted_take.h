@@ -12,6 +12,6 @@ inline constexpr std::int64_t kGatheredShare = 4;
 /// A take from a table that is cut by position: parts of it are gathered on tiles that each serve
 /// some of the offsets, zeros where a part has not the position, and combined.
 void lower_parted_take(BlockLowering& block, const Op& op, const PlacedTable& placed,
-                       const Place& table);
+                       const StoredValue& table);
 
 }  // namespace superstep

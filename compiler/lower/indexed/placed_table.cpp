@@ -76,8 +76,8 @@ PlacedTable place_table(BlockLowering& block, ValueId v, ValueId result, const T
 
 StateWord PlacedOffsets::address(const ProgramBuilder& builder, const PlacedTable& table,
                                  std::size_t block) const {
-  const Interval* there = builder.buffer(place.buffer).layout->on(table.tiles[block]);
-  return StateWord::address(place.buffer, 4 * (table.first_batch(block) * count - there->begin));
+  const Interval* there = builder.buffer(stored.buffer).layout->on(table.tiles[block]);
+  return StateWord::address(stored.buffer, 4 * (table.first_batch(block) * count - there->begin));
 }
 
 PlacedOffsets place_offsets(BlockLowering& block, ValueId offsets, const PlacedTable& table,

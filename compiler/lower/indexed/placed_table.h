@@ -34,7 +34,7 @@ struct PlacedTable {
 
 /// The offsets that each tile of a table needs.
 struct PlacedOffsets {
-  Place place;
+  StoredValue stored;
   std::int64_t count = 0;  ///< of a batch
 
   /// Where those of a block are.

@@ -36,7 +36,7 @@ BufferId list_offsets(BlockLowering& block, const PlacedTable& placed, const Pla
                  .source = origin.source,
                  .codelet = builder.add_codelet("select offsets", vertex::SelectOffsets{workers}),
                  .launches = {},
-                 .reads = {offsets.place.buffer},
+                 .reads = {offsets.stored.buffer},
                  .writes = {lists}};
   for (std::size_t i = 0; i < placed.tiles.size(); ++i) {
     const vertex::SelectOffsets::State state{.lists = StateWord::address(lists),
@@ -47,7 +47,7 @@ BufferId list_offsets(BlockLowering& block, const PlacedTable& placed, const Pla
                                              .table_positions = placed.table.positions()};
     set.launches.push_back({placed.tiles[i], state.words()});
   }
-  builder.add_compute(offsets.place.time.next_round(), std::move(set));
+  builder.add_compute(offsets.stored.time.next_round(), std::move(set));
   return lists;
 }
 
@@ -112,14 +112,14 @@ void lower_put(BlockLowering& block, const Op& op) {
   const PlacedTable placed = place_table(block, op.operands[narrowest], op.results[narrowest], use);
   const LayoutPtr layout = placed.layout(builder.layouts());
   const PlacedOffsets offsets = place_offsets(block, op.operands[count], placed, origin);
-  Time ready = offsets.place.time;
+  Time ready = offsets.stored.time;
   std::vector<vertex::Put::Value> addresses;
   std::vector<std::optional<std::uint64_t>> known;
   ComputeSet set{.name = origin.name,
                  .operation = origin.operation,
                  .source = origin.source,
                  .launches = {},
-                 .reads = {offsets.place.buffer},
+                 .reads = {offsets.stored.buffer},
                  .writes = {}};
   std::vector<std::optional<BufferId>> tables;
   for (std::size_t i = 0; i < count; ++i) {
@@ -127,15 +127,15 @@ void lower_put(BlockLowering& block, const Op& op) {
     known.push_back(computed_with(block, op, i, placed));
     StateWord runs;
     if (!known.back()) {
-      const Place place = values.stored(
+      const StoredValue stored = values.stored(
           windows, placed.windows(builder.layouts(), values.type(windows).shape), origin);
-      ready = std::max(ready, place.time);
-      set.reads.push_back(place.buffer);
-      runs = StateWord::address(place.buffer);
+      ready = std::max(ready, stored.time);
+      set.reads.push_back(stored.buffer);
+      runs = StateWord::address(stored.buffer);
     }
     tables.emplace_back();
     if (!values.repeated_bits(op.operands[i])) {
-      const Place table = values.stored(op.operands[i], layout, origin);
+      const StoredValue table = values.stored(op.operands[i], layout, origin);
       tables.back() = table.buffer;
       ready = std::max(ready, table.time);
     }

@@ -16,7 +16,7 @@ void lower_take(BlockLowering& block, const Op& op) {
   const Origin origin = values.origin(op);
   const TableUse use = table_of(op, block.graph);
   const PlacedTable placed = place_table(block, op.operands[0], op.operands[0], use);
-  const Place table = values.stored(op.operands[0], placed.layout(builder.layouts()), origin);
+  const StoredValue table = values.stored(op.operands[0], placed.layout(builder.layouts()), origin);
   if (placed.is_cut_by_position()) return lower_parted_take(block, op, placed, table);
   const PlacedOffsets offsets = place_offsets(block, op.operands[1], placed, origin);
   const BufferId taken =
@@ -29,7 +29,7 @@ void lower_take(BlockLowering& block, const Op& op) {
                  .source = origin.source,
                  .codelet = builder.add_codelet("take " + std::to_string(unit), vertex::Take{unit}),
                  .launches = {},
-                 .reads = {table.buffer, offsets.place.buffer},
+                 .reads = {table.buffer, offsets.stored.buffer},
                  .writes = {taken}};
   for (std::size_t i = 0; i < placed.tiles.size(); ++i) {
     const vertex::Take::State state{.to = StateWord::address(taken),
@@ -42,7 +42,7 @@ void lower_take(BlockLowering& block, const Op& op) {
                                     .run_bytes = use.window * position};
     set.launches.push_back({placed.tiles[i], state.words()});
   }
-  const Time time = std::max(table.time, offsets.place.time).next_round();
+  const Time time = std::max(table.time, offsets.stored.time).next_round();
   builder.add_compute(time, std::move(set));
   values.set_stored(result, taken, time);
 }

@@ -28,7 +28,7 @@ constexpr std::int64_t kMostRepeats = 16;
 /// for the memory of the compiler].
 constexpr std::size_t kIntervalsAtOnce = 64;
 
-/// How a part would travel: runs of `bytes` for every index of `outer`.
+/// How a fragment would travel: runs of `bytes` for every index of `outer`.
 struct Travel {
   std::int64_t from = 0, to = 0;
   std::int64_t bytes = 0;
@@ -41,8 +41,8 @@ struct Travel {
   }
 };
 
-/// A part of a piece that one source interval holds and one destination interval wants.
-struct Part {
+/// What one source interval holds of a piece and one destination interval wants.
+struct Fragment {
   BufferId source{};
   std::size_t source_interval = 0;
   Box box;  ///< in bytes from the interval starts
@@ -94,10 +94,11 @@ SourceOrder in_source_order(const Box& box) {
   return order;
 }
 
-/// Runs that lie the same way on both sides and cover whole words; `bytes` is 0 when the part has
-/// none.
-Travel direct_travel(const Part& part, std::int64_t element_bytes, std::int64_t interval_bytes) {
-  const SourceOrder order = in_source_order(part.box);
+/// Runs that lie the same way on both sides and cover whole words; `bytes` is 0 when the fragment
+/// has none.
+Travel direct_travel(const Fragment& fragment, std::int64_t element_bytes,
+                     std::int64_t interval_bytes) {
+  const SourceOrder order = in_source_order(fragment.box);
   Travel travel{order.box.from, order.box.to, element_bytes, order.box.axes};
   while (!travel.outer.empty() && travel.outer.back().from == travel.bytes &&
          travel.outer.back().to == travel.bytes) {
@@ -116,8 +117,8 @@ Travel direct_travel(const Part& part, std::int64_t element_bytes, std::int64_t 
 }
 
 /// Covering runs on the source side only.
-Travel staged_travel(const Part& part, std::int64_t element_bytes) {
-  const SourceOrder order = in_source_order(part.box);
+Travel staged_travel(const Fragment& fragment, std::int64_t element_bytes) {
+  const SourceOrder order = in_source_order(fragment.box);
   Travel travel{order.box.from, 0, element_bytes, order.box.axes};
   while (!travel.outer.empty() && travel.outer.back().from - travel.bytes <= kGapWords * 4) {
     travel.bytes += travel.outer.back().from * (travel.outer.back().size - 1);
@@ -126,21 +127,22 @@ Travel staged_travel(const Part& part, std::int64_t element_bytes) {
   return travel;
 }
 
-/// Assigns rounds so that no two parts of one round write the same word, and later parts win where
-/// parts overlap.
-void assign_rounds(std::vector<Part>& parts, std::int64_t interval_bytes, bool overlapping) {
+/// Assigns rounds so that no two fragments of one round write the same word, and later fragments
+/// win where fragments overlap.
+void assign_rounds(std::vector<Fragment>& fragments, std::int64_t interval_bytes,
+                   bool overlapping) {
   std::vector<std::uint64_t> taken(static_cast<std::size_t>((interval_bytes + 3) / 4));
-  for (Part& part : parts) {
+  for (Fragment& fragment : fragments) {
     const auto for_each_word = [&](const auto& visit) {
-      for_each_index(part.box.axes, part.box.from, part.box.to, [&](std::int64_t, std::int64_t to) {
-        visit(taken[static_cast<std::size_t>(to / 4)]);
-      });
+      for_each_index(
+          fragment.box.axes, fragment.box.from, fragment.box.to,
+          [&](std::int64_t, std::int64_t to) { visit(taken[static_cast<std::size_t>(to / 4)]); });
     };
     std::uint64_t used = 0;
     for_each_word([&](std::uint64_t& word) { used |= word; });
     const int round = overlapping ? static_cast<int>(std::bit_width(used)) : std::countr_one(used);
     SUPERSTEP_CHECK(round < 64, "too many strided copies overlap");
-    part.round = static_cast<std::uint32_t>(round);
+    fragment.round = static_cast<std::uint32_t>(round);
     for_each_word([&](std::uint64_t& word) { word |= std::uint64_t{1} << round; });
   }
 }
@@ -238,10 +240,10 @@ void merge_ranges(std::vector<WordRange>& ranges) {
 /// Puts copies whose elements share words into different rounds, later ones where they overlap.
 void separate(std::vector<LocalCopy>& copies, std::int64_t interval_bytes, bool overlapping) {
   std::ranges::stable_sort(copies, {}, &LocalCopy::round);
-  std::vector<Part> parts;
-  for (const LocalCopy& copy : copies) parts.emplace_back().box = copy.box;
-  assign_rounds(parts, interval_bytes, overlapping);
-  for (std::size_t i = 0; i < copies.size(); ++i) copies[i].round = parts[i].round;
+  std::vector<Fragment> fragments;
+  for (const LocalCopy& copy : copies) fragments.emplace_back().box = copy.box;
+  assign_rounds(fragments, interval_bytes, overlapping);
+  for (std::size_t i = 0; i < copies.size(); ++i) copies[i].round = fragments[i].round;
 }
 
 /// Whether pieces for an interval write an element twice. Only what repeats one element, as padding
@@ -321,96 +323,99 @@ class MovePlanner {
 
   [[nodiscard]] IntervalPlan plan_interval(std::size_t i, const std::vector<Piece>& wanted) const {
     const std::int64_t interval_bytes = interval(i).count * element_bytes_;
-    std::vector<Part> parts;
-    parts.reserve(wanted.size());
+    std::vector<Fragment> fragments;
+    fragments.reserve(wanted.size());
     for (const Piece& piece : wanted) {
       const Layout& source = *builder_.buffer(piece.source).layout;
       const auto add = [&](std::size_t number, const Box& box) {
-        Part& part = parts.emplace_back();
-        part.source = piece.source;
-        part.source_interval = number;
-        part.box = in_bytes(simplified(box), element_bytes_, source.intervals()[number].begin,
-                            interval(i).begin);
+        Fragment& fragment = fragments.emplace_back();
+        fragment.source = piece.source;
+        fragment.source_interval = number;
+        fragment.box = in_bytes(simplified(box), element_bytes_, source.intervals()[number].begin,
+                                interval(i).begin);
       };
       partition(
           piece.box, kFromSide, [&](std::int64_t e) { return source.interval_at(e); },
           std::cref(add));
     }
     std::int64_t direct_transfers = 0;
-    for (Part& part : parts) {
-      part.direct = direct_travel(part, element_bytes_, interval_bytes);
-      direct_transfers += part.direct.runs();
+    for (Fragment& fragment : fragments) {
+      fragment.direct = direct_travel(fragment, element_bytes_, interval_bytes);
+      direct_transfers += fragment.direct.runs();
     }
     const bool saves_code = direct_transfers > builder_.costs().many_transfers() &&
                             direct_transfers * kRowBytes > interval_bytes;
     // All or nothing, so that what is packed may be gone when the destination comes.
-    const bool may_go_directly = !saves_code || std::ranges::none_of(parts, [&](const Part& part) {
-      return part.direct.runs() > staged_travel(part, element_bytes_).runs();
-    });
+    const bool may_go_directly =
+        !saves_code || std::ranges::none_of(fragments, [&](const Fragment& fragment) {
+          return fragment.direct.runs() > staged_travel(fragment, element_bytes_).runs();
+        });
     const bool overlapping = overlap(wanted, interval(i));
     if (element_bytes_ < 4 && !overlapping) {
-      if (std::optional<IntervalPlan> plan = plan_appended(i, parts)) return *std::move(plan);
+      if (std::optional<IntervalPlan> plan = plan_appended(i, fragments)) return *std::move(plan);
     }
-    if (overlapping || (element_bytes_ < 4 && parts.size() > 1)) {
-      assign_rounds(parts, interval_bytes, overlapping);
+    if (overlapping || (element_bytes_ < 4 && fragments.size() > 1)) {
+      assign_rounds(fragments, interval_bytes, overlapping);
     }
     IntervalPlan plan;
     if (may_go_directly) plan.transfers.reserve(static_cast<std::size_t>(direct_transfers));
-    std::vector<Part> staged;
-    const auto is_here = [&](const Part& part) {
-      return is_local(i, builder_.buffer(part.source).layout->intervals()[part.source_interval]);
+    std::vector<Fragment> staged;
+    const auto is_here = [&](const Fragment& fragment) {
+      return is_local(
+          i, builder_.buffer(fragment.source).layout->intervals()[fragment.source_interval]);
     };
-    const bool all_here = !is_exchanged_ && std::ranges::all_of(parts, is_here);
-    const auto copy = [&](Part& part) {
-      if (is_here(part)) {
-        plan.copies.push_back({part.source, part.box, part.round});
+    const bool all_here = !is_exchanged_ && std::ranges::all_of(fragments, is_here);
+    const auto copy = [&](Fragment& fragment) {
+      if (is_here(fragment)) {
+        plan.copies.push_back({fragment.source, fragment.box, fragment.round});
       } else {
-        staged.push_back(std::move(part));
+        staged.push_back(std::move(fragment));
       }
     };
-    std::vector<Part> unless_others_are_copied;
-    for (Part& part : parts) {
-      // In an exchange that other parts need anyway, a tile may as well send to itself.
-      const Way way = all_here ? Way::kCopied : way_of(part, may_go_directly);
+    std::vector<Fragment> unless_others_are_copied;
+    for (Fragment& fragment : fragments) {
+      // In an exchange that other fragments need anyway, a tile may as well send to itself.
+      const Way way = all_here ? Way::kCopied : way_of(fragment, may_go_directly);
       if (way == Way::kDirect) {
-        add_direct(plan, part);
+        add_direct(plan, fragment);
       } else if (way == Way::kCopied) {
-        copy(part);
+        copy(fragment);
       } else {
-        unless_others_are_copied.push_back(std::move(part));
+        unless_others_are_copied.push_back(std::move(fragment));
       }
     }
     const bool copies = !staged.empty() || !plan.copies.empty();
-    for (Part& part : unless_others_are_copied) {
+    for (Fragment& fragment : unless_others_are_copied) {
       if (copies) {
-        copy(part);
+        copy(fragment);
       } else {
-        add_direct(plan, part);
+        add_direct(plan, fragment);
       }
     }
     plan_staged(plan, staged);
     merge_transfers(plan);
     plan.copies = in_single_boxes(joined(plan.copies), element_bytes_);
-    // What one part takes from several runs may meet in a word.
+    // What one fragment takes from several runs may meet in a word.
     if (element_bytes_ < 4 && plan.copies.size() > 1) {
       separate(plan.copies, interval_bytes, overlapping);
     }
     return plan;
   }
 
-  /// Narrow elements written one behind the other, if parts share words and that takes less time
-  /// than to merge them into these.
-  [[nodiscard]] std::optional<IntervalPlan> plan_appended(std::size_t i,
-                                                          const std::vector<Part>& parts) const {
-    const auto fills_words = [&](const Part& part) { return part.direct.bytes != 0; };
-    if (std::ranges::all_of(parts, fills_words)) return std::nullopt;
+  /// Narrow elements written one behind the other, if fragments share words and that takes less
+  /// time than to merge them into these.
+  [[nodiscard]] std::optional<IntervalPlan> plan_appended(
+      std::size_t i, const std::vector<Fragment>& fragments) const {
+    const auto fills_words = [&](const Fragment& fragment) { return fragment.direct.bytes != 0; };
+    if (std::ranges::all_of(fragments, fills_words)) return std::nullopt;
     IntervalPlan plan;
-    std::vector<Part> staged;
-    for (const Part& part : parts) {
-      if (is_local(i, builder_.buffer(part.source).layout->intervals()[part.source_interval])) {
-        plan.copies.push_back({part.source, part.box, 0});
+    std::vector<Fragment> staged;
+    for (const Fragment& fragment : fragments) {
+      if (is_local(
+              i, builder_.buffer(fragment.source).layout->intervals()[fragment.source_interval])) {
+        plan.copies.push_back({fragment.source, fragment.box, 0});
       } else {
-        staged.push_back(part);
+        staged.push_back(fragment);
       }
     }
     plan_staged(plan, staged);
@@ -425,15 +430,15 @@ class MovePlanner {
     return plan;
   }
 
-  /// How a part comes to its place: in transfers there, or copied from where it lies on the tile or
-  /// is received.
+  /// How a fragment comes to its place: in transfers there, or copied from where it lies on the
+  /// tile or is received.
   enum class Way { kDirect, kCopied, kDirectUnlessOthersAreCopied };
 
-  [[nodiscard]] Way way_of(const Part& part, bool may_go_directly) const {
-    const Travel& direct = part.direct;
-    if (part.round != 0 || !may_go_directly || direct.bytes == 0) return Way::kCopied;
+  [[nodiscard]] Way way_of(const Fragment& fragment, bool may_go_directly) const {
+    const Travel& direct = fragment.direct;
+    if (fragment.round != 0 || !may_go_directly || direct.bytes == 0) return Way::kCopied;
     if (direct.runs() == 1) return Way::kDirect;
-    const Travel staged = staged_travel(part, element_bytes_);
+    const Travel staged = staged_travel(fragment, element_bytes_);
     if (direct.runs() <= staged.runs()) return Way::kDirect;
     // What repeats much is sent once: its sender has others to serve. So is what repeats at all
     // where it saves no launch to send it often.
@@ -450,19 +455,19 @@ class MovePlanner {
     return repeats ? Way::kDirectUnlessOthersAreCopied : Way::kDirect;
   }
 
-  static void add_direct(IntervalPlan& plan, const Part& part) {
-    const Travel& direct = part.direct;
+  static void add_direct(IntervalPlan& plan, const Fragment& fragment) {
+    const Travel& direct = fragment.direct;
     const std::int64_t words = (direct.bytes + 3) / 4;
     for_each_index(direct.outer, direct.from, direct.to, [&](std::int64_t from, std::int64_t to) {
-      plan.transfers.push_back({part.source, part.source_interval, from, to, words, false});
+      plan.transfers.push_back({fragment.source, fragment.source_interval, from, to, words, false});
     });
   }
 
-  void plan_staged(IntervalPlan& plan, const std::vector<Part>& parts) const {
+  void plan_staged(IntervalPlan& plan, const std::vector<Fragment>& fragments) const {
     std::map<std::pair<BufferId, std::size_t>, std::vector<WordRange>> ranges;
-    for (const Part& part : parts) {
-      const Travel travel = staged_travel(part, element_bytes_);
-      auto& of_source = ranges[{part.source, part.source_interval}];
+    for (const Fragment& fragment : fragments) {
+      const Travel travel = staged_travel(fragment, element_bytes_);
+      auto& of_source = ranges[{fragment.source, fragment.source_interval}];
       for_each_index(travel.outer, travel.from, travel.to, [&](std::int64_t from, std::int64_t) {
         of_source.push_back({from / 4, (from + travel.bytes + 3) / 4});
       });
@@ -476,10 +481,10 @@ class MovePlanner {
                                   range.end - range.begin, true});
       }
     }
-    for (const Part& part : parts) {
-      Unpacker(ranges[{part.source, part.source_interval}], kReceived, part.round, element_bytes_,
-               plan.copies)
-          .unpack(part.box);
+    for (const Fragment& fragment : fragments) {
+      Unpacker(ranges[{fragment.source, fragment.source_interval}], kReceived, fragment.round,
+               element_bytes_, plan.copies)
+          .unpack(fragment.box);
     }
   }
 

@@ -320,10 +320,10 @@ class AmpLowering {
     for (std::int64_t k = 0; k < block.depth.size(); k += inputs) {
       const IndexRange depth{block.depth.first + k,
                              std::min(block.depth.first + k + inputs, block.depth.last)};
-      layout.parts.push_back({{{product_.right.batch, block.batch, area},
-                               {product_.right.free, block.free, inputs},
-                               {product_.right.depth, depth, 1}},
-                              k * groups(block.free) * kernel_.channels()});
+      layout.ranges.push_back({{{product_.right.batch, block.batch, area},
+                                {product_.right.free, block.free, inputs},
+                                {product_.right.depth, depth, 1}},
+                               k * groups(block.free) * kernel_.channels()});
     }
     return layout;
   }

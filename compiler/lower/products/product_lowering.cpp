@@ -161,8 +161,9 @@ bool ProductLowering::can_follow(const Product& product) const {
          product_.left.depth == product.left.free && product_.input == product.input;
 }
 
-Place ProductLowering::lower(const ProductProblem& problem, const ProductPlan& plan,
-                             std::uint32_t first_tile, const std::optional<Place>& rows) {
+StoredValue ProductLowering::lower(const ProductProblem& problem, const ProductPlan& plan,
+                                   std::uint32_t first_tile,
+                                   const std::optional<StoredValue>& rows) {
   product_.plan = plan;
   product_.tiles = builder_.layouts().tiles();
   product_.rows_there = rows;

@@ -36,8 +36,8 @@ class ProductLowering {
   [[nodiscard]] bool can_follow(const Product& product) const;
 
   /// Lowers the product; its rows stay on their tiles.
-  Place lower(const ProductProblem& problem, const ProductPlan& plan, std::uint32_t first_tile,
-              const std::optional<Place>& rows);
+  StoredValue lower(const ProductProblem& problem, const ProductPlan& plan,
+                    std::uint32_t first_tile, const std::optional<StoredValue>& rows);
 
  private:
   /// Whether the depth is a multiple of what the AMP units take: nothing fills up stored blocks.

@@ -88,7 +88,7 @@ class Finish {
     }
     const BufferId sums =
         values_.add_temporary(partial, sums_layout(), product_.origin.name, product_.origin.source);
-    const Place products_there{products, multiplied.time};
+    const StoredValue products_there{products, multiplied.time};
     const Time time = product_.plan.sums.runs == 1
                           ? sum_parts(boxes, products_there, sums, partial)
                           : sum_in_runs(boxes, products_there, sums, partial);
@@ -181,7 +181,8 @@ class Finish {
   using BoxesByPart = std::vector<std::vector<Box>>;
 
   /// Adds runs of consecutive parts first, on other tiles, then their sums.
-  Time sum_in_runs(const BoxesByPart& boxes, const Place& products, BufferId sums, DType partial) {
+  Time sum_in_runs(const BoxesByPart& boxes, const StoredValue& products, BufferId sums,
+                   DType partial) {
     const auto& [runs, in_run, width, cycles] = product_.plan.sums;
     const std::int64_t results = type().elements(), parts = std::ssize(boxes);
     const std::int64_t tiles = builder_.layouts().tiles();
@@ -216,8 +217,8 @@ class Finish {
 
   /// Adds parts: `boxes` copy them to elements of `sums`. These lie [parts][elements] on the tiles
   /// of the sums, then are added in ascending order of parts: all, or so many on each tile.
-  Time sum_parts(const BoxesByPart& boxes, const Place& products, BufferId sums, DType partial,
-                 std::vector<std::int64_t> counts = {}) {
+  Time sum_parts(const BoxesByPart& boxes, const StoredValue& products, BufferId sums,
+                 DType partial, std::vector<std::int64_t> counts = {}) {
     const std::int64_t most = std::ssize(boxes);
     const LayoutPtr layout = builder_.buffer(sums).layout;
     counts.resize(layout->intervals().size(), most);

@@ -119,8 +119,8 @@ Reading gather(Values& values, const ProductSide& side, const std::vector<Operan
   Reading all;
   for (const OperandBlock& block : blocks) {
     const BlockLayout of_block = layout(block);
-    for (const BlockLayout::Part& part : of_block.parts) {
-      for (Box& box : nested_boxes(part.nests, block.begin + part.to)) {
+    for (const BlockLayout::NestedRanges& ranges : of_block.ranges) {
+      for (Box& box : nested_boxes(ranges.nests, block.begin + ranges.to)) {
         Reading reading = values.read_side_by_side(side.operand, simplified(std::move(box)));
         all.ready = std::max(all.ready, reading.ready);
         std::ranges::move(reading.pieces, std::back_inserter(all.pieces));

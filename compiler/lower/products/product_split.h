@@ -50,7 +50,7 @@ struct Product {
   ProductPlan plan;
   std::uint32_t first_tile = 0, tiles = 1;
   /// A product whose plan follows another's: that one's rows where they lie.
-  std::optional<Place> rows_there;
+  std::optional<StoredValue> rows_there;
   std::int64_t column_group = 0;                 ///< columns of a group; 0: all of a block
   std::int64_t row_unit = 1;                     ///< rows of a block are padded to a multiple
   bool pads_rows = false, pads_columns = false;  ///< AMP: all blocks have as many as the largest
@@ -101,12 +101,13 @@ struct Nest {
 
 /// How an operand block lies on its tiles: nests relative to its first element.
 struct BlockLayout {
-  struct Part {
+  /// Nests whose elements lie from `to` on.
+  struct NestedRanges {
     std::vector<Nest> nests;
     std::int64_t to = 0;
   };
   std::int64_t elements = 0;
-  std::vector<Part> parts;
+  std::vector<NestedRanges> ranges;
 };
 
 /// Puts blocks behind each other: intervals, one for each.

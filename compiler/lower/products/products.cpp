@@ -159,7 +159,8 @@ void Products::lower(std::size_t number) {
       product.exchange_roles();
     }
   }
-  const Place rows = product.lower(problem, plan, first_tile(*all_[number].op, plan), std::nullopt);
+  const StoredValue rows =
+      product.lower(problem, plan, first_tile(*all_[number].op, plan), std::nullopt);
   note(problem, product.product(), product.buffers());
   if (plan.on_amp) bytes_that_stay_ += bytes_there(product.product());
   if (later && plan_following(builder_.machine(), *later, problem, plan)) {

@@ -30,7 +30,7 @@ class Products {
   struct RowsThere {
     std::shared_ptr<const Product> product;
     ProductProblem problem;
-    Place rows;
+    StoredValue rows;
   };
   /// A later product that may take the rows of product `number`.
   [[nodiscard]] std::optional<ProductProblem> follower_of(std::size_t number,

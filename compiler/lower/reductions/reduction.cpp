@@ -229,9 +229,9 @@ class ReductionLowering {
     std::vector<BufferId> inputs;
     Time ready;
     for (const ValueId operand : operands) {
-      const Place place = values_.stored(operand, from, origin_);
-      inputs.push_back(place.buffer);
-      ready = std::max(ready, place.time);
+      const StoredValue stored = values_.stored(operand, from, origin_);
+      inputs.push_back(stored.buffer);
+      ready = std::max(ready, stored.time);
     }
     return launch(plan.blocks, inputs, plan.to, plan.is_last, plan.results_inside,
                   ready.next_round());
@@ -493,7 +493,8 @@ class ReductionLowering {
         reduced[k].constant = static_cast<std::uint32_t>(*initial[k].bits);
         continue;
       }
-      const Place spread = values_.spread(initial[k], builder_.buffer(results[k]).layout, origin_);
+      const StoredValue spread =
+          values_.spread(initial[k], builder_.buffer(results[k]).layout, origin_);
       time = std::max(time, spread.time);
       reduced[k].initial = StateWord::address(spread.buffer);
       reads.push_back(spread.buffer);
