@@ -13,6 +13,21 @@ namespace {
 /// Fewer tiles are not worth another thread.
 constexpr std::size_t kPhasesAThread = 64;
 
+std::vector<std::size_t> witnesses_of(const ProgramImage& image, const TileArray& tiles) {
+  std::vector<std::size_t> witnesses;
+  if (std::ranges::none_of(image.info.steps, &StepInfo::is_control)) return witnesses;
+  std::vector<StepMark> marks = image.marks;
+  std::ranges::stable_sort(marks, {}, &StepMark::tile);
+  std::vector<bool> is_seen(image.info.steps.size());
+  for (const StepMark& mark : marks) {
+    if (mark.step >= is_seen.size() || is_seen[mark.step]) continue;
+    is_seen[mark.step] = true;
+    const std::optional<std::size_t> entry = tiles.entry_of(mark.tile);
+    if (entry && (witnesses.empty() || witnesses.back() != *entry)) witnesses.push_back(*entry);
+  }
+  return witnesses;
+}
+
 }  // namespace
 
 SuperstepAccounts::SuperstepAccounts(Chip& chip, const ProgramImage& image, TaskArena& arena)
@@ -20,6 +35,7 @@ SuperstepAccounts::SuperstepAccounts(Chip& chip, const ProgramImage& image, Task
       image_(image),
       arena_(arena),
       steps_(image),
+      witnesses_(witnesses_of(image, chip.tiles())),
       phases_(image.entries.size()),
       instructions_before_(image.entries.size()),
       busy_before_(image.entries.size()),
@@ -119,6 +135,7 @@ const SuperstepRecord& SuperstepAccounts::end(const WaitingTile& last, Cycles op
   record_.tiles = &phases_;
   if (!is_visit) {
     share_compute(*critical);
+    note_launched_elsewhere();
     note_skipped();
   }
   if (!image_.loops.empty()) sync_trips_ = chip_.tiles().tile(0).loops().counts();
@@ -197,6 +214,36 @@ bool SuperstepAccounts::is_launched(std::uint32_t step) const {
     }
   }
   return false;
+}
+
+bool SuperstepAccounts::are_together(std::uint32_t a, std::uint32_t b) const {
+  const std::vector<StepInfo>& steps = image_.info.steps;
+  if (a >= steps.size() || b >= steps.size()) return a == b;
+  return a == b || (steps[a].superstep && steps[a].superstep == steps[b].superstep &&
+                    steps[a].parent == steps[b].parent);
+}
+
+/// Once each, a step of those that a record names anyway needs no share of its own.
+void SuperstepAccounts::note_launched_elsewhere() {
+  const TileArray& tiles = chip_.tiles();
+  for (const std::size_t witness : witnesses_) {
+    for (const TileLaunch& launch : tiles.work(witness).launches.places) {
+      const std::uint32_t step = steps_.find(tiles.id(witness), launch.pc, launch.calls_step);
+      if (step == steps_.none()) continue;
+      const auto share = std::ranges::find(record_.shares, step, &ComputeShare::step);
+      if (share != record_.shares.end()) {
+        share->runs = std::max(share->runs, launch.runs);
+        continue;
+      }
+      const bool is_named = are_together(step, record_.step) ||
+                            are_together(step, record_.exchange_step) ||
+                            std::ranges::any_of(record_.shares, [&](const ComputeShare& other) {
+                              return are_together(step, other.step);
+                            });
+      if (launch.runs > 1 || !is_named)
+        record_.shares.push_back({.step = step, .runs = launch.runs});
+    }
+  }
 }
 
 /// A loop whose trips follow from data decides between two barriers whether its body runs: of what

@@ -30,8 +30,8 @@ class SuperstepAccounts {
 
   template <class Archive>
   void state(Archive& archive) {
-    auto& [chip, image, arena, steps, record, phases, instructions_before, busy_before, sync_pc,
-           sync_calls, sync_trips, begin, behind_a_barrier, count] = *this;
+    auto& [chip, image, arena, steps, witnesses, record, phases, instructions_before, busy_before,
+           sync_pc, sync_calls, sync_trips, begin, behind_a_barrier, count] = *this;
     state_of_same_size(archive, instructions_before, busy_before, sync_pc, sync_calls);
     archive(sync_trips, begin, behind_a_barrier, count);
   }
@@ -56,11 +56,18 @@ class SuperstepAccounts {
   /// Whether any tile launched it in the superstep.
   [[nodiscard]] bool is_launched(std::uint32_t step) const;
   void note_skipped();
+  /// Steps of loops and arms that only other tiles than the critical one launched.
+  void note_launched_elsewhere();
+  /// Whether two steps run between the same two barriers whenever one does.
+  [[nodiscard]] bool are_together(std::uint32_t a, std::uint32_t b) const;
 
   Chip& chip_;
   const ProgramImage& image_;
   TaskArena& arena_;
   StepTable steps_;
+  /// Entries of tiles of which one has each step, in a program with loops or branches: all tiles of
+  /// a step go the same way.
+  std::vector<std::size_t> witnesses_;
   SuperstepRecord record_;
   std::vector<TilePhase> phases_;                       ///< by entry
   std::vector<InstructionCounts> instructions_before_;  ///< by entry

@@ -131,7 +131,8 @@ inline constexpr auto kLaunches = growing_table<LaunchRow>(
     "/launches", "launch", TraceLevel::kSuperstep,
     Column{"launch", RowNumber<std::uint64_t>{}, "1", "Number of the row."},
     Column{"superstep", &LaunchRow::superstep, "1", "Superstep; rows ascend by it."},
-    Column{"step", &LaunchRow::step, "1", "Step that the critical tile launches."},
+    Column{"step", &LaunchRow::step, "1",
+           "Step that the critical tile launches, or, in a loop or an arm, another one."},
     Column{"cycles", &LaunchRow::cycles, "cycle",
            "Compute cycles of the critical tile for its launches of the step, in all rounds of a "
            "loop, from where workers of others have left, as its supervisor loads weights before "
@@ -139,8 +140,8 @@ inline constexpr auto kLaunches = growing_table<LaunchRow>(
            "cycles."},
     Column{
         "runs", &LaunchRow::runs, "1",
-        "How often it launches the step in the superstep, in which loops may go round. 0, and no "
-        "cycles, of a step that no tile launched, since the loop around it was left."}
+        "How often a tile launches the step in the superstep, in which loops may go round. 0, and "
+        "no cycles, of a step that no tile launched, since the loop around it was left."}
         .since(4));
 
 inline constexpr auto kComputeProfiles = growing_table<ProfileRow>(

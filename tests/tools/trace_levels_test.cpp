@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
+#include <fstream>
 #include <map>
+#include <set>
 
 #include "base/files.h"
 #include "base/hdf5_file.h"
@@ -70,6 +73,69 @@ TEST(TraceLevels, HoldThoseBeforeThem) {
   EXPECT_EQ(values_of(vertex, TraceLevel::kTile), values_of(tile, TraceLevel::kTile));
   EXPECT_FALSE(vertices_of(vertex).empty());
   EXPECT_FALSE(TraceFile(tile).has(kVertices));
+}
+
+/// 20 trips of a loop with a branch, whose second arm has no exchange.
+const char* const kArms = R"(
+func.func @main(%a: tensor<16x16xf32>, %v: tensor<16xf32>) -> tensor<16xf32> {
+  %zero = stablehlo.constant dense<0> : tensor<i32>
+  %r:2 = stablehlo.while(%i = %zero, %x = %v) : tensor<i32>, tensor<16xf32>
+  cond {
+    %end = stablehlo.constant dense<20> : tensor<i32>
+    %c = stablehlo.compare LT, %i, %end, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    stablehlo.return %c : tensor<i1>
+  } do {
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %next = stablehlo.add %i, %one : tensor<i32>
+    %p = stablehlo.compare EQ, %i, %zero, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    %y = "stablehlo.if"(%p) ({
+      %d = stablehlo.dot_general %a, %x, contracting_dims = [1] x [0]
+          : (tensor<16x16xf32>, tensor<16xf32>) -> tensor<16xf32>
+      stablehlo.return %d : tensor<16xf32>
+    }, {
+      %e = stablehlo.exponential %x : tensor<16xf32>
+      %t = stablehlo.tanh %e : tensor<16xf32>
+      stablehlo.return %t : tensor<16xf32>
+    }) : (tensor<i1>) -> tensor<16xf32>
+    stablehlo.return %next, %y : tensor<i32>, tensor<16xf32>
+  }
+  return %r#1 : tensor<16xf32>
+})";
+
+TEST(TraceLevels, StepsAreCountedWhicheverTileLaunchesThem) {
+  const std::filesystem::path module = scratch_folder() / "arms.mlir";
+  std::ofstream(module) << kArms;
+  const std::filesystem::path path = scratch_folder() / "arms.h5";
+  for (const char* machine : {"tiny4", "small64"}) {
+    SCOPED_TRACE(machine);
+    const ProgramRun run =
+        superstep(fmt::format("run {} -m {} --input random:1 --trace vertex -q -o {}",
+                              module.string(), machine, path.string()));
+    ASSERT_EQ(run.code, 0) << run.err;
+    const TraceFile trace(path);
+    // Cycles of launches by step, superstep and tile.
+    std::map<std::uint32_t,
+             std::map<std::uint64_t, std::map<std::uint32_t, std::set<std::uint64_t>>>>
+        launched;
+    for (const VertexRow& v : trace.read(kVertices)) {
+      launched[v.step][v.superstep][v.tile].insert(v.launch);
+    }
+    const std::vector<StepSums> sums = trace.read(kStepSums);
+    std::uint64_t most = 0;
+    for (const auto& [step, supersteps] : launched) {
+      std::uint64_t runs = 0;
+      for (const auto& [superstep, tiles] : supersteps) {
+        std::uint64_t of_tile = 0;
+        for (const auto& [tile, cycles] : tiles)
+          of_tile = std::max<std::uint64_t>(of_tile, cycles.size());
+        runs += of_tile;
+      }
+      EXPECT_EQ(sums.at(step).count, supersteps.size()) << step;
+      EXPECT_EQ(sums.at(step).runs, runs) << step;
+      most = std::max(most, runs);
+    }
+    EXPECT_EQ(most, 20U);
+  }
 }
 
 TEST(TraceLevels, AreTheSameForAnyNumberOfThreads) {
