@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -137,7 +138,7 @@ class SuperstepCheck {
     const SuperstepRow& row = superstep.row;
     const std::uint64_t end = (row.begin + row.host).value();
     std::uint64_t bytes = 0, last_of_all = 0;
-    std::map<std::uint8_t, std::uint64_t> packets;  // by direction
+    std::array<std::uint64_t, 2> packets{};  // by direction
     for (const TransferRow& transfer : superstep.transfers) {
       const std::uint64_t last = (transfer.start + transfer.length).value();
       last_of_all = std::max(last_of_all, last);
@@ -158,10 +159,10 @@ class SuperstepCheck {
         });
       }
       bytes += transfer.bytes;
-      packets[transfer.direction] += transfer.packets;
+      if (transfer.direction < packets.size()) packets[transfer.direction] += transfer.packets;
       ++transfer_;
     }
-    for (const auto& [direction, count] : packets) {
+    for (const std::uint64_t count : packets) {
       if (!least_of_packet_) break;
       const double least = std::floor(*least_of_packet_ * static_cast<double>(count));
       host_.check(static_cast<double>(row.host.value()) >= least, at_, [&] {
