@@ -381,7 +381,8 @@ void ElementwiseFusion::emit(const Group& part) {
   set.source = origin.source;
   if (fused.size() > 1) set.fused = std::move(fused);
   const auto is_arithmetic_on_floats = [&](const Op* op) {
-    return op->definition->traits.is_arithmetic && is_float(graph_.type(op->results[0]).dtype);
+    return op->definition->traits.is_arithmetic && is_float(graph_.type(op->results[0]).dtype) &&
+           useful_flops(*op, 1) > 0;
   };
   set.flops = static_cast<std::uint64_t>(part.layout->elements() *
                                          std::ranges::count_if(part.ops, is_arithmetic_on_floats));

@@ -205,8 +205,9 @@ Tensor pad(Tensor x, Tensor value, Indices low, Indices high, Indices interior) 
 }
 
 Tensor reduce(Tensor x, Tensor initial, Indices dimensions,
-              const std::function<Tensor(Tensor, Tensor)>& combine) {
-  Op op = with({{"dimensions", std::move(dimensions)}});
+              const std::function<Tensor(Tensor, Tensor)>& combine, Op rest) {
+  Op op = std::move(rest);
+  op.attributes["dimensions"] = std::move(dimensions);
   Graph& region = op.regions.emplace_back();
   GraphBuilder inner(region, x.builder->location());
   const Tensor left = inner.argument(initial.type());

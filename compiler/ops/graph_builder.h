@@ -113,7 +113,7 @@ Tensor pad(Tensor x, Tensor value, std::vector<std::int64_t> low, std::vector<st
 
 /// `combine` of two scalars over some dimensions, from a scalar.
 Tensor reduce(Tensor x, Tensor initial, std::vector<std::int64_t> dimensions,
-              const std::function<Tensor(Tensor, Tensor)>& combine);
+              const std::function<Tensor(Tensor, Tensor)>& combine, Op rest = {});
 /// The sum over some dimensions.
 Tensor sum(Tensor x, std::vector<std::int64_t> dimensions);
 

@@ -97,6 +97,16 @@ class Lowerings {
   std::size_t count_;
 };
 
+/// Attribute of an op that does a part of another one's work: the useful floating-point operations
+/// that it stands for, in place of those that it makes.
+inline constexpr const char* kUsefulFlops = "useful_flops";
+[[nodiscard]] inline std::uint64_t useful_flops(const Op& op, std::uint64_t made) {
+  const auto useful = op.attributes.find(kUsefulFlops);
+  return useful == op.attributes.end()
+             ? made
+             : static_cast<std::uint64_t>(std::get<std::int64_t>(useful->second));
+}
+
 /// What an op does besides its results. Ops with effects are not removed, merged or folded.
 enum class Effect : std::uint8_t { kNone, kHost };
 

@@ -285,9 +285,16 @@ bool repeats(const Graph& graph, ValueId v, std::uint64_t bits) {
   return true;
 }
 
+/// An op that counts for so many floating-point operations.
+Op counted(Op op, std::int64_t flops) {
+  op.attributes[kUsefulFlops] = flops;
+  return op;
+}
+
 /// What each batch puts into a table of `identity`, in parts of it.
 Tensor put_in_parts(GraphBuilder& builder, const Op& op, std::span<const Tensor> operands,
-                    Tensor identity, const TableUse& use, const PartedBatches& parted) {
+                    Tensor identity, const TableUse& use, const PartedBatches& parted,
+                    std::int64_t flops) {
   const TableUse whole = in_batches(use, parted.batches), divided = parted.of(use);
   const std::int64_t positions = divided.table.positions(), width = divided.table.width();
   const Shape by_part{parted.batches, parted.parts, divided.count};
@@ -303,7 +310,7 @@ Tensor put_in_parts(GraphBuilder& builder, const Op& op, std::span<const Tensor>
                                     reshape(select(is_inside, offsets, offsets.like(-1)),
                                             {parted.batches * parted.parts, divided.count}),
                                     reshape(broadcast(windows, all, {0, 2, 3}), divided.windows())},
-                                   divided_op(op, divided));
+                                   counted(divided_op(op, divided), flops));
   return reshape(put, {parted.batches, parted.parts * positions, width});
 }
 
@@ -384,11 +391,15 @@ std::vector<Tensor> divide_put(GraphBuilder& builder, const Op& op,
   write_bits(one, 0, *combine.identity);
   const Tensor identity = builder.constant(std::move(one));
   const OpDefinition& combining = *op.regions[0].ops()[0].definition;
-  const auto both = [&](Tensor a, Tensor b) { return a.builder->apply(combining, {a, b}); };
+  const auto both = [&](Tensor a, Tensor b) {
+    return a.builder->apply(combining, {a, b}, counted({}, 0));
+  };
+  const bool is_counted = is_float(type.dtype) && combining.traits.is_arithmetic;
+  const std::int64_t flops = is_counted ? operands[2].type().elements() : 0;
   const auto total = [&]() -> Tensor {
     if (parted) {
-      const Tensor parts = put_in_parts(builder, op, operands, identity, use, *parted);
-      const Tensor rows = reduce(parts, identity, {0}, both);
+      const Tensor parts = put_in_parts(builder, op, operands, identity, use, *parted, flops);
+      const Tensor rows = reduce(parts, identity, {0}, both, counted({}, 0));
       return reshape(window(rows, {0, 0}, {use.table.positions(), use.table.width()}), type.shape);
     }
     const TableUse divided = in_batches(use, *batches);
@@ -397,8 +408,8 @@ std::vector<Tensor> divide_put(GraphBuilder& builder, const Op& op,
                       {broadcast(identity, divided.table.shape, {}),
                        batched(operands[1], builder.number(DType::kI32, -1), divided),
                        batched(operands[2], identity, divided)},
-                      divided_op(op, divided));
-    return reduce(parts, identity, {0}, both);
+                      counted(divided_op(op, divided), flops));
+    return reduce(parts, identity, {0}, both, counted({}, 0));
   }();
   const bool is_empty = repeats(builder.graph(), operands[0].id, *combine.identity);
   return {is_empty ? total : both(operands[0], total)};

@@ -174,8 +174,9 @@ void lower_put(BlockLowering& block, const Op& op) {
                                    .values = addresses};
     set.launches.push_back({placed.tiles[i], state.words()});
   }
-  set.flops = arithmetic_on_floats(put.expression) *
-              static_cast<std::uint64_t>(values.elements(op.operands[count + 1]));
+  set.flops =
+      useful_flops(op, arithmetic_on_floats(put.expression) *
+                           static_cast<std::uint64_t>(values.elements(op.operands[count + 1])));
   const std::string key = "put " + std::to_string(put.unit_bytes) +
                           (put.lists > 0 ? " of lists " : " ") +
                           expression_key(put.expression, put.outputs);

@@ -121,6 +121,7 @@ void lower_reduce(BlockLowering& block, const Op& op) {
     return;
   }
   Reduction reduction = reduction_of(block, op, convert);
+  reduction.is_useful = useful_flops(op, 1) > 0;
   std::vector<ValueId> operands(op.operands.begin(),
                                 op.operands.begin() + static_cast<std::ptrdiff_t>(count));
   if (convert != nullptr) operands = {convert->operands[0]};

@@ -508,7 +508,7 @@ class ReductionLowering {
                                         .inner = results_inside ? block.width() : 1,
                                         .values = reduced};
       set.launches.push_back({block.tile, state.words()});
-      if (!block.is_copy) {
+      if (!block.is_copy && r_.is_useful) {
         set.flops += static_cast<std::uint64_t>(block.width() *
                                                 std::max<std::int64_t>(block.depth() - 1, 0)) *
                      arithmetic_on_floats(used.expression);

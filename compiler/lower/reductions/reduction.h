@@ -21,6 +21,7 @@ struct Reduction {
   std::vector<std::function<Reading(const Box&)>> read;
   std::vector<Splat> initial;
   bool may_repeat_initial = false;  ///< which combine with themselves to themselves
+  bool is_useful = true;            ///< its floating-point operations count
   LayoutPtr layout;                 ///< of the results, with single-tile intervals
 };
 
