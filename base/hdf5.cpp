@@ -219,6 +219,7 @@ std::optional<Problem> read_dataset(const std::filesystem::path& path, const std
                                         name, tensor_type.text(), why_not_read(set)));
   }
   HostTensor tensor(tensor_type);
+  const auto reading = hdf5_lock(name, tensor.data.size());
   const Hdf5Id memory = hdf5_type(*dtype);
   if (tensor_type.elements() != 0 &&
       H5Dread(set, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, tensor.data.data()) < 0) {
@@ -256,6 +257,7 @@ TensorFile read_tensors(const std::filesystem::path& path, std::string_view pref
   std::vector<Problem> problems;
   for (const std::string& name : *names) {
     if (!is_numbered(name, prefix)) continue;
+    const auto use = hdf5_lock(name);
     const Hdf5Id object(H5Oopen(file, name.c_str(), H5P_DEFAULT), H5Oclose);
     if (!object) {
       problems.push_back(problem_in(

@@ -184,7 +184,7 @@ void Hdf5File::make_group(const std::string& path) {
 }
 
 void Hdf5File::make_dataset(const std::string& path, const Hdf5Layout& layout) {
-  const auto lock = hdf5_lock();
+  const auto lock = hdf5_lock(path);
   const Hdf5Id creation = creation_without_times();
   if (layout.chunk_rows != 0) {
     std::vector<hsize_t> chunk(layout.dims.begin(), layout.dims.end());
@@ -209,7 +209,7 @@ void Hdf5File::make_dataset(const std::string& path, const Hdf5Layout& layout) {
 }
 
 void Hdf5File::append(const std::string& path, const void* data, std::uint64_t rows) {
-  const auto lock = hdf5_lock();
+  const auto lock = hdf5_lock(path);
   if (rows == 0) return;
   const std::string failed = "cannot append to " + path;
   auto found = growing_->sets.find(path);
@@ -244,7 +244,7 @@ void Hdf5File::append(const std::string& path, const void* data, std::uint64_t r
 }
 
 void Hdf5File::write(const std::string& path, const void* data) {
-  const auto lock = hdf5_lock();
+  const auto lock = hdf5_lock(path);
   Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
   if (!set) fail_write("cannot write " + path);
   const Hdf5Id stored(H5Dget_type(set), H5Tclose);
@@ -255,7 +255,7 @@ void Hdf5File::write(const std::string& path, const void* data) {
 }
 
 void Hdf5File::write_text(const std::string& path, const std::vector<std::string>& text) {
-  const auto lock = hdf5_lock();
+  const auto lock = hdf5_lock(path);
   std::size_t width = 1;
   for (const std::string& line : text) width = std::max(width, line.size());
   std::string flat(width * text.size(), '\0');
@@ -327,7 +327,7 @@ void Hdf5File::link(const std::string& existing, const std::string& path) {
 }
 
 bool Hdf5File::exists(const std::string& path) const {
-  const auto lock = hdf5_lock();
+  const auto lock = hdf5_lock(path);
   // H5Lexists wants every group on the way to exist.
   for (std::size_t end = path.find('/', 1);; end = path.find('/', end + 1)) {
     if (H5Lexists(id_, path.substr(0, end).c_str(), H5P_DEFAULT) <= 0) return false;
@@ -336,7 +336,7 @@ bool Hdf5File::exists(const std::string& path) const {
 }
 
 std::vector<std::string> Hdf5File::members(const std::string& group, int kind) const {
-  const auto lock = hdf5_lock();
+  const auto lock = hdf5_lock(group);
   const Hdf5Id owner(H5Gopen2(id_, group.c_str(), H5P_DEFAULT), H5Gclose);
   const auto links = owner ? links_of(owner) : std::nullopt;
   if (!links) fail("cannot list " + group);
@@ -357,7 +357,7 @@ std::vector<std::string> Hdf5File::groups(const std::string& group) const {
 }
 
 std::uint64_t Hdf5File::identity(const std::string& path) const {
-  const auto lock = hdf5_lock();
+  const auto lock = hdf5_lock(path);
   H5O_info_t info{};
   if (H5Oget_info_by_name2(id_, path.c_str(), &info, H5O_INFO_BASIC, H5P_DEFAULT) < 0)
     fail("has no " + path);
@@ -365,7 +365,7 @@ std::uint64_t Hdf5File::identity(const std::string& path) const {
 }
 
 std::vector<std::string> Hdf5File::attributes(const std::string& object) const {
-  const auto lock = hdf5_lock();
+  const auto lock = hdf5_lock(object);
   const Hdf5Id owner(H5Oopen(id_, object.c_str(), H5P_DEFAULT), H5Oclose);
   std::vector<std::string> names;
   if (!owner || H5Aiterate2(owner, H5_INDEX_NAME, H5_ITER_INC, nullptr, add_name, &names) < 0) {
@@ -376,7 +376,7 @@ std::vector<std::string> Hdf5File::attributes(const std::string& object) const {
 
 std::optional<Hdf5Value> Hdf5File::attribute(const std::string& object,
                                              const std::string& name) const {
-  const auto lock = hdf5_lock();
+  const auto lock = hdf5_lock(object);
   const Hdf5Id owner(H5Oopen(id_, object.c_str(), H5P_DEFAULT), H5Oclose);
   if (!owner || H5Aexists(owner, name.c_str()) <= 0) return std::nullopt;
   const Hdf5Id attribute(H5Aopen(owner, name.c_str(), H5P_DEFAULT), H5Aclose);
@@ -424,7 +424,7 @@ std::string Hdf5File::text_attribute(const std::string& object, const std::strin
 }
 
 bool Hdf5File::has_scale(const std::string& path, unsigned axis, const std::string& scale) const {
-  const auto lock = hdf5_lock();
+  const auto lock = hdf5_lock(path);
   const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
   const Hdf5Id other(H5Dopen2(id_, scale.c_str(), H5P_DEFAULT), H5Dclose);
   if (!set || !other) fail(fmt::format("has no dataset {} or {}", path, scale));
@@ -432,7 +432,7 @@ bool Hdf5File::has_scale(const std::string& path, unsigned axis, const std::stri
 }
 
 Hdf5Type Hdf5File::type(const std::string& path) const {
-  const auto lock = hdf5_lock();
+  const auto lock = hdf5_lock(path);
   const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
   if (!set) fail("has no dataset " + path);
   const auto type = our_type(Hdf5Id(H5Dget_type(set), H5Tclose));
@@ -441,7 +441,7 @@ Hdf5Type Hdf5File::type(const std::string& path) const {
 }
 
 std::string Hdf5File::type_text(const std::string& path) const {
-  const auto lock = hdf5_lock();
+  const auto lock = hdf5_lock(path);
   const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
   if (!set) fail("has no dataset " + path);
   const Hdf5Id stored(H5Dget_type(set), H5Tclose);
@@ -450,7 +450,7 @@ std::string Hdf5File::type_text(const std::string& path) const {
 }
 
 Hdf5Type Hdf5File::attribute_type(const std::string& object, const std::string& name) const {
-  const auto lock = hdf5_lock();
+  const auto lock = hdf5_lock(object);
   const Hdf5Id owner(H5Oopen(id_, object.c_str(), H5P_DEFAULT), H5Oclose);
   const Hdf5Id attribute(H5Aopen(owner, name.c_str(), H5P_DEFAULT), H5Aclose);
   if (!attribute) fail(fmt::format("has no attribute {} of {}", name, object));
@@ -460,7 +460,7 @@ Hdf5Type Hdf5File::attribute_type(const std::string& object, const std::string& 
 }
 
 std::vector<std::uint64_t> Hdf5File::shape(const std::string& path, std::size_t rank) const {
-  const auto lock = hdf5_lock();
+  const auto lock = hdf5_lock(path);
   const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
   if (!set) fail("has no dataset " + path);
   std::vector<std::uint64_t> shape = dims_of(Hdf5Id(H5Dget_space(set), H5Sclose));
@@ -472,7 +472,7 @@ std::vector<std::uint64_t> Hdf5File::shape(const std::string& path, std::size_t 
 }
 
 std::vector<std::uint64_t> Hdf5File::dims(const std::string& path) const {
-  const auto lock = hdf5_lock();
+  const auto lock = hdf5_lock(path);
   const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
   if (!set) fail("has no dataset " + path);
   const Hdf5Id space(H5Dget_space(set), H5Sclose);
@@ -481,7 +481,7 @@ std::vector<std::uint64_t> Hdf5File::dims(const std::string& path) const {
 
 void Hdf5File::read_rows(const std::string& path, Hdf5Type type, std::uint64_t first,
                          std::uint64_t rows, std::span<std::byte> out) const {
-  const auto lock = hdf5_lock();
+  const auto lock = hdf5_lock(path, out.size());
   const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
   if (!set) fail("has no dataset " + path);
   const Hdf5Id stored(H5Dget_type(set), H5Tclose);
@@ -518,7 +518,7 @@ void Hdf5File::read_rows(const std::string& path, Hdf5Type type, std::uint64_t f
 }
 
 std::uint64_t Hdf5File::elements(const std::string& path) const {
-  const auto lock = hdf5_lock();
+  const auto lock = hdf5_lock(path);
   const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
   if (!set) fail("has no dataset " + path);
   const std::optional<std::uint64_t> count = elements_of(set);
@@ -527,7 +527,7 @@ std::uint64_t Hdf5File::elements(const std::string& path) const {
 }
 
 std::vector<std::string> Hdf5File::read_text(const std::string& path) const {
-  const auto lock = hdf5_lock();
+  const auto lock = hdf5_lock(path);
   const Hdf5Id set(H5Dopen2(id_, path.c_str(), H5P_DEFAULT), H5Dclose);
   if (!set) fail("has no dataset " + path);
   const Hdf5Id type(H5Dget_type(set), H5Tclose);
@@ -537,6 +537,7 @@ std::vector<std::string> Hdf5File::read_text(const std::string& path) const {
   const std::optional<std::uint64_t> count = elements_of(set);
   if (!count) fail(path + " is damaged: it is larger than what is stored");
   const std::size_t width = H5Tget_size(type);
+  const auto reading = hdf5_lock(path, width * *count);
   std::vector<char> flat(width * *count);
   if (*count != 0 && H5Dread(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, flat.data()) < 0) {
     fail(path + " " + why_not_read(set));

@@ -2,7 +2,9 @@
 
 #include <hdf5.h>
 
+#include <cstdint>
 #include <mutex>
+#include <string_view>
 #include <utility>
 
 namespace superstep {
@@ -37,10 +39,24 @@ class Hdf5Id {
   herr_t (*close_)(hid_t);
 };
 
-/// Held while the library is used, which is for one thread at a time. It prints no errors (a failed
-/// call says so by what it returns), and does nothing at exit, where it crashes on files that could
-/// not be written.
-[[nodiscard]] std::unique_lock<std::recursive_mutex> hdf5_lock();
+/// Held while the library is used, which is for one thread at a time, and told as its activity. It
+/// prints no errors (a failed call says so by what it returns), and does nothing at exit, where it
+/// crashes on files that could not be written.
+class Hdf5Lock {
+ public:
+  /// To use it for `object` of a file; `bytes` of its values are read.
+  explicit Hdf5Lock(std::string_view object, std::uint64_t bytes);
+  Hdf5Lock(const Hdf5Lock&) = delete;
+  Hdf5Lock& operator=(const Hdf5Lock&) = delete;
+  ~Hdf5Lock();
+
+ private:
+  std::unique_lock<std::recursive_mutex> lock_;
+};
+
+[[nodiscard]] inline Hdf5Lock hdf5_lock(std::string_view object = {}, std::uint64_t bytes = 0) {
+  return Hdf5Lock(object, bytes);
+}
 
 /// The errno behind the failure of the last call of the library in this thread; 0 when it had none.
 /// The next call forgets it.

@@ -74,7 +74,7 @@ fs::path link_target(const fs::path& path) {
     if (stat_of(target) && !stat_of(next)) return target;
     target = std::move(next);
   }
-  throw InputOutputError(path.string(), "cannot be written", ELOOP);
+  throw InputOutputError(path.string(), "cannot be followed", ELOOP);
 }
 
 void check_output(const fs::path& path) {

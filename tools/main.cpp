@@ -162,13 +162,13 @@ ExitCode add_end(const ChildEnd& end, const Command& command, const std::vector<
   Options options = command.options();
   (void)options.parse({words.begin() + 1, words.end()});
   const std::string traces = fmt::format("{}", fmt::join(command.traces(options.words()), " or "));
-  if (!end.is_crash()) {
+  if (!end.is_damage()) {
     answer.add_problem({{},
                         fmt::format("somebody ended the process that read {} by a signal ({})",
                                     traces, strsignal(end.signal))});
     return ExitCode::kHostLimit;
   }
-  answer.add_problem(crash_problem(traces, end.signal, "another run makes it anew"));
+  answer.add_problem(damage_problem(traces, end, "another run makes it anew"));
   return ExitCode::kDamagedTrace;
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <climits>
 
@@ -42,11 +43,19 @@ bool is_same_file(const fs::path& a, const fs::path& b) {
   return identity(a) == identity(b) || fs::equivalent(a, b, none);
 }
 
-/// Whether a process writes the trace that this is the unfinished file or the lock of.
+/// Whether a process writes the trace that this is, or is the unfinished file or the lock of.
 bool is_of_a_run_that_lasts(const fs::path& path) {
   fs::path trace = link_target(path);
+  if (is_locked(trace)) return true;
   if (trace.extension() != ".part" && trace.extension() != ".lock") return false;
   return is_locked(trace.replace_extension());
+}
+
+/// Whether it is the trace of a run, whose lock says what another run does there.
+bool is_trace(const NamedFile& output, const std::vector<NamedFile>& outputs) {
+  return std::ranges::any_of(outputs, [&](const NamedFile& other) {
+    return other.is_beside && other.path == lock_beside(output.path);
+  });
 }
 
 }  // namespace
@@ -89,7 +98,7 @@ void check_outputs(const std::vector<NamedFile>& inputs, const std::vector<Named
           {{output.path.string(), 0, 0},
            fmt::format("{} would replace {}: give it another name", output.role, other.role)});
     };
-    if (!output.is_beside && is_of_a_run_that_lasts(output.path)) {
+    if (!output.is_beside && !is_trace(output, outputs) && is_of_a_run_that_lasts(output.path)) {
       problems.push_back(
           {{output.path.string(), 0, 0},
            fmt::format("{} would replace a file of a run that lasts: give it another name",

@@ -97,8 +97,18 @@ std::string Parser::found() const {
 
 std::string Parser::checked_name(std::string name, std::size_t offset) const {
   if (printable(name) == name) return name;
-  throw SyntaxError{offset, "the name `" + printable(shortened(name, kLongestQuote)) +
-                                "` has bytes that are no UTF-8 text, or control characters"};
+  std::string quoted;
+  for (const char c : printable(shortened(name, kLongestQuote))) {
+    if (c == '\n') {
+      quoted += "\\n";
+    } else if (c == '\t') {
+      quoted += "\\t";
+    } else {
+      quoted += c;
+    }
+  }
+  throw SyntaxError{
+      offset, "the name `" + quoted + "` has bytes that are no UTF-8 text, or control characters"};
 }
 
 SyntaxModule Parser::parse() {

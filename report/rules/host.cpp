@@ -11,6 +11,9 @@ namespace superstep {
 namespace {
 
 constexpr std::string_view kRepeat = "a longer `--repeat`, whose calls share what moves once a run";
+/// Of such a run it is not known what moves once.
+constexpr std::string_view kRepeatOfOneCall =
+    "a longer `--repeat`, which tells what moves once a run, and whose calls share it";
 
 /// `arg4 (pixels)`
 std::string with_label(const StreamRow& stream) {
@@ -71,7 +74,7 @@ HostCycles host_cycles(const TraceFile& file, bool is_one_call) {
 }
 
 /// What to try about the parts that take some of the cycles, those that take most first.
-std::string advice_of(const HostCycles& host, Cycles latency) {
+std::string advice_of(const HostCycles& host, Cycles latency, bool is_one_call) {
   constexpr double kSome = 0.10;
   struct Part {
     Cycles cycles;
@@ -83,7 +86,7 @@ std::string advice_of(const HostCycles& host, Cycles latency) {
         "donate the argument that takes the value of {} (`jax.jit(f, donate_argnums=...)`)",
         host.donatable);
   Part parts[] = {
-      {host.once.cycles, std::string(kRepeat)},
+      {host.once.cycles, std::string(is_one_call ? kRepeatOfOneCall : kRepeat)},
       {host.again.cycles, std::move(again)},
       {latency, "fewer visits: several steps in a call (`lax.scan`), infeeds"},
   };
@@ -92,6 +95,8 @@ std::string advice_of(const HostCycles& host, Cycles latency) {
   std::string text;
   for (const Part& part : parts)
     if (ratio(part.cycles, all) > kSome) text += (text.empty() ? "" : "; ") + part.advice;
+  if (is_one_call && text.find(kRepeatOfOneCall) == std::string::npos)
+    text += "; a longer `--repeat` tells what moves once a run";
   return text;
 }
 
@@ -127,8 +132,7 @@ std::optional<double> find_host(const RuleInput& input) {
                          is_one_call ? "may move in each call" : "moves in several visits",
                          host.again.text());
   say(input, found + fmt::format(", the latency of visits {}", grouped(latency)), waited, {},
-      advice_of(host, latency) +
-          (is_one_call ? "; a longer `--repeat` tells what moves once a run" : ""));
+      advice_of(host, latency, is_one_call));
   return of_all;
 }
 

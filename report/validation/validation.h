@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "base/hdf5_file.h"
+
 namespace superstep {
 
 /// What became of a check of a trace.
@@ -21,5 +23,7 @@ struct Validation {
 /// and their scales, ranges, order, and that what adds up does. Of an unfinished one, what there is
 /// of whole supersteps. Throws UserError (damaged trace) for a file that is none of ours.
 [[nodiscard]] Validation validate_trace(const std::filesystem::path& path);
+/// The same of one that is open, whatever is at `path` now.
+[[nodiscard]] Validation validate_trace(const std::filesystem::path& path, Hdf5File file);
 
 }  // namespace superstep

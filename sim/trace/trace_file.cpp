@@ -83,7 +83,10 @@ Hdf5File open_trace(const std::filesystem::path& path) {
 }
 
 TraceFile::TraceFile(std::filesystem::path path, bool may_lack)
-    : path_(std::move(path)), file_(open_trace(path_)) {
+    : TraceFile(path, open_trace(path), may_lack) {}
+
+TraceFile::TraceFile(std::filesystem::path path, Hdf5File file, bool may_lack)
+    : path_(std::move(path)), file_(std::move(file)) {
   guard_trace(path_, [&] {
     if (!may_lack) check_has_columns(file_);
     rows_ = whole_rows(file_);

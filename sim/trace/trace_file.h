@@ -30,6 +30,8 @@ class TraceFile {
  public:
   /// One that lacks what its level and format have is damaged, unless it `may_lack` that.
   explicit TraceFile(std::filesystem::path path, bool may_lack = false);
+  /// The same of one that is open, whatever is at `path` now.
+  TraceFile(std::filesystem::path path, Hdf5File file, bool may_lack);
 
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
   [[nodiscard]] const Hdf5File& hdf5() const { return file_; }

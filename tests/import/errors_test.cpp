@@ -288,6 +288,8 @@ TEST(ImportErrors, NamesMustBePrintable) {
                  {"1:11: the name `f\\xff" + tail});
   expect_refused("func.func @main() {\n return loc(\"\\1B[2J\":1:2)\n}", ExitCode::kMalformed,
                  {"2:13: the name `\\x1b[2J" + tail});
+  expect_refused("module @\"a\\0Ab\\09\\01\" {\n}", ExitCode::kMalformed,
+                 {"1:8: the name `a\\nb\\t\\x01" + tail});
 }
 
 TEST(ImportErrors, AByteOrderMarkIsNoPartOfTheText) {

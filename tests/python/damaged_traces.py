@@ -493,7 +493,7 @@ class DamagedTraces(unittest.TestCase):
 
     def answer(self, path):
         command = [sys.argv[1], "trace", "validate", path]
-        done = subprocess.run(command, capture_output=True, text=True, timeout=20)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
         return done.returncode, done.stderr
 
     def test_each_damage_is_found_where_it_is(self):
@@ -558,6 +558,17 @@ class DamagedTraces(unittest.TestCase):
                 done = subprocess.run([sys.argv[1], *command], capture_output=True, text=True, timeout=20)
                 self.assertEqual(done.returncode, DAMAGED, done.stderr)
                 self.assertIn("/supersteps/superstep is missing", done.stderr)
+
+    def test_a_loop_of_the_hdf5_library_ends(self):
+        data = bytearray(Path(self.at("superstep")).read_bytes())
+        # An object of a global heap of 2^64 - 16 bytes ends where it begins: HDF5 1.10.8 never gets to the next.
+        heap = data.index(b"GCOL") + 16
+        data[heap + 8 : heap + 16] = (2**64 - 16).to_bytes(8, "little")
+        Path(self.at("damaged")).write_bytes(data)
+        code, errors = self.answer(self.at("damaged"))
+        self.assertEqual(code, DAMAGED, errors)
+        # Later versions of the library say that the heap is damaged.
+        self.assertRegex(errors, r"damaged.h5: error: (is damaged: the HDF5 library reads /\S+ without end; another run makes it anew\n$|/)")
 
     def test_an_older_format_has_what_it_had(self):
         # The numbers of this one were made up: they do not add up.

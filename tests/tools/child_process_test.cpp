@@ -5,11 +5,14 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <cstdint>
+#include <ctime>
 #include <exception>
 #include <filesystem>
 #include <functional>
 #include <stdexcept>
 
+#include "base/hdf5_id.h"
 #include "base/output_file.h"
 #include "tests/scratch_folder.h"
 #include "tools/signals.h"
@@ -36,6 +39,45 @@ TEST(ChildProcess, ACrashOfWhoReadsAFileIsAProblemOfTheFile) {
           << error.what();
     }
   }
+}
+
+/// Takes so much CPU time, in which who watches may end the process.
+void burn(double seconds) {
+  const std::clock_t end = std::clock() + static_cast<std::clock_t>(seconds * CLOCKS_PER_SEC);
+  while (std::clock() < end) {
+  }
+}
+
+TEST(ChildProcess, AUseOfHdf5WithoutEndIsAProblemOfTheFile) {
+  const auto read = [] {
+    const auto lock = hdf5_lock("/weights");
+    for (;;) burn(1);
+  };
+  try {
+    rehearse("x.h5", ExitCode::kMalformed, read);
+    FAIL() << "it has ended";
+  } catch (const UserError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kMalformed);
+    EXPECT_STREQ(error.what(),
+                 "x.h5: error: is damaged: the HDF5 library reads /weights without end; write it "
+                 "anew");
+  }
+}
+
+TEST(ChildProcess, UsesOfHdf5ThatComeBackMayTakeLonger) {
+  const double longer = static_cast<double>(most_seconds_of_hdf5(0)) + 2.5;
+  EXPECT_NO_THROW(rehearse("x.h5", ExitCode::kMalformed, [&] {
+    const auto file = hdf5_lock("x.h5");
+    for (const double half : {longer / 2, longer / 2}) {
+      const auto dataset = hdf5_lock("/weights");
+      burn(half);
+    }
+  }));
+}
+
+TEST(ChildProcess, AUseOfHdf5ThatReadsMuchMayTakeLonger) {
+  EXPECT_LE(most_seconds_of_hdf5(0), 10U);
+  EXPECT_GE(most_seconds_of_hdf5(std::uint64_t{4} << 30), 100U);
 }
 
 TEST(ChildProcess, IsWaitedForWhereEndsOfChildrenAreIgnored) {
@@ -144,11 +186,11 @@ TEST(ChildProcess, LeavesNoTemporaryFileWhenItsParentRemovesThem) {
   EXPECT_TRUE(std::filesystem::exists(folder / "whole"));
 }
 
-TEST(ChildProcess, IsNoCrashWhenSomebodyEndsIt) {
-  EXPECT_FALSE((ChildEnd{.signal = SIGKILL}.is_crash()));
-  EXPECT_FALSE((ChildEnd{.signal = SIGINT}.is_crash()));
-  EXPECT_FALSE((ChildEnd{.code = 7}.is_crash()));
-  EXPECT_TRUE((ChildEnd{.signal = SIGBUS}.is_crash()));
+TEST(ChildProcess, IsNoDamageWhenSomebodyEndsIt) {
+  EXPECT_FALSE((ChildEnd{.signal = SIGKILL}.is_damage()));
+  EXPECT_FALSE((ChildEnd{.signal = SIGINT}.is_damage()));
+  EXPECT_FALSE((ChildEnd{.code = 7}.is_damage()));
+  EXPECT_TRUE((ChildEnd{.signal = SIGBUS}.is_damage()));
 }
 
 }  // namespace

@@ -193,13 +193,14 @@ TEST(Faults, FilesOfARunThatLastsAreNoPlaceForOutputs) {
   const std::string at = folder.string() + "/";
   ASSERT_EQ(superstep(kAffineQuietly + ("-o " + at + "other.h5")).code, 0);
   write(folder / "run.h5.part", "of a run");
+  write(folder / "run.h5", "of the run before");
   {
     const FileLock lock(folder / "run.h5");
-    for (const char* beside : {"run.h5.part", "run.h5.lock"}) {
+    for (const char* beside : {"run.h5.part", "run.h5.lock", "run.h5"}) {
       const std::string before = text_of(at + beside);
       for (const std::string& words :
            {"html " + at + "other.h5 -o ", "trace export " + at + "other.h5 --to folded -o ",
-            "watch " + at + "run.h5 -o "}) {
+            "watch " + at + "run.h5 -o ", std::string(kAffineQuietly) + "--output "}) {
         const ProgramRun refused = superstep(words + at + beside);
         EXPECT_EQ(refused.code, 2) << refused.err;
         EXPECT_NE(refused.err.find("would replace a file of a run that lasts"), std::string::npos)
@@ -209,6 +210,22 @@ TEST(Faults, FilesOfARunThatLastsAreNoPlaceForOutputs) {
     }
   }
   EXPECT_EQ(superstep("html " + at + "other.h5 -o " + at + "run.h5.part").code, 0);
+}
+
+TEST(Faults, ACircleOfLinksIsNeitherReadNorWritten) {
+  const auto folder = fresh_folder("circle");
+  const std::string at = folder.string() + "/";
+  std::filesystem::create_symlink("there.h5", folder / "here.h5");
+  std::filesystem::create_symlink("here.h5", folder / "there.h5");
+  for (const std::string& words : {"report " + at + "here.h5", "trace validate " + at + "here.h5",
+                                   "html " + at + "here.h5 -o " + at + "page.html",
+                                   std::string(kAffineQuietly) + "-o " + at + "here.h5"}) {
+    const ProgramRun refused = superstep(words);
+    EXPECT_EQ(refused.code, 74) << words;
+    EXPECT_NE(refused.err.find("cannot be followed: Too many levels of symbolic links"),
+              std::string::npos)
+        << refused.err;
+  }
 }
 
 TEST(Faults, WhatStandsInThePlaceOfAnUnfinishedTraceOrOfItsLockStays) {

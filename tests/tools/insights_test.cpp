@@ -227,6 +227,22 @@ TEST(InsightsOfTraces, OfOneCallDoNotTellWhatOfItMovesOnceARun) {
       << host->advice;
 }
 
+TEST(InsightsOfTraces, OfOneCallAdviseALongerRepeatOnce) {
+  const TraceOf trace(
+      "models/quickstart/affine.mlir -m tiny4 --input models/quickstart/affine_input.h5 "
+      "--set host.packet_overhead=1000ns --set host.packets_in_flight=1 --trace superstep");
+  const std::vector<Insight> insights = trace.insights();
+  const Insight* host = found(insights, "host");
+  ASSERT_NE(host, nullptr);
+  constexpr std::string_view kRepeat = "a longer `--repeat`";
+  const std::size_t first = host->advice.find(kRepeat);
+  ASSERT_NE(first, std::string::npos) << host->advice;
+  EXPECT_EQ(host->advice.find(kRepeat, first + 1), std::string::npos) << host->advice;
+  EXPECT_NE(host->advice.find("tells what moves once a run, and whose calls share it"),
+            std::string::npos)
+      << host->advice;
+}
+
 TEST(InsightsOfTraces, AdviseToDonateWhereAResultOfEachCallHasTheTypeOfAnArgumentThatStays) {
   const std::filesystem::path path = scratch_folder() / "state.mlir";
   const auto advice = [&](const std::string& attribute) {

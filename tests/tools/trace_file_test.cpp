@@ -1,10 +1,14 @@
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "base/hdf5_file.h"
 #include "base/sha256.h"
+#include "report/validation/validation.h"
 #include "sim/trace/schema.h"
+#include "sim/trace/trace_file.h"
 #include "tests/tools/program.h"
 
 namespace superstep {
@@ -74,6 +78,29 @@ TEST_F(TracedRun, PhasesAddUpToTotals) {
   EXPECT_EQ(sum(at + "instructions"), total("instructions"));
   EXPECT_EQ(sum(at + "flops"), total("flops"));
   EXPECT_EQ(total("flops"), kCalls * sum("/program/operation/flops"));
+}
+
+TEST_F(TracedRun, IsValidatedAsItWasOpened) {
+  const std::filesystem::path path = scratch_folder() / "replaced.h5";
+  std::filesystem::copy_file(scratch_folder() / "run-j1.h5", path);
+  Hdf5File open = open_trace(path);
+  std::filesystem::remove(path);
+  std::ofstream(path) << "a run writes it anew";
+  const Validation found = validate_trace(path, std::move(open));
+  EXPECT_EQ(found.problems, std::vector<std::string>{});
+  EXPECT_EQ(found.supersteps, total("supersteps"));
+}
+
+TEST_F(TracedRun, OfLevelSummaryIsValidatedWithItsSupersteps) {
+  const std::filesystem::path path = scratch_folder() / "summary.h5";
+  const ProgramRun run = superstep(
+      "run models/linear_regression/train_step.mlir -m small64 --input "
+      "models/linear_regression/train.h5 --repeat 3 --trace summary -q -o " +
+      path.string());
+  EXPECT_EQ(run.code, 0) << run.err;
+  const Validation found = validate_trace(path);
+  EXPECT_EQ(found.level, "summary");
+  EXPECT_EQ(found.supersteps, total("supersteps"));
 }
 
 TEST_F(TracedRun, LaunchesOfASuperstepAddUpToItsComputeCycles) {

@@ -354,12 +354,23 @@ TEST(TraceWindows, WhereNothingCanBeAreRefused) {
 }
 
 TEST(TraceWindows, ThatNoSuperstepCameToAreAWarning) {
-  const ProgramRun run = superstep(kRun + std::string("--trace vertex --trace-supersteps 99: -o ") +
-                                   (scratch_folder() / "late.h5").string());
-  EXPECT_EQ(run.code, 0);
-  EXPECT_NE((run.out + run.err).find("no worker ran in the window of the trace; the run has 11"),
-            std::string::npos)
-      << run.out << run.err;
+  const std::string late = (scratch_folder() / "late.h5").string();
+  for (const char* window : {"--trace vertex --trace-supersteps 99: ",
+                             "--trace vertex --trace-supersteps 900:1000 --trace-tiles 1 ",
+                             "--trace instruction --trace-supersteps 99: --trace-tiles 1 "}) {
+    const ProgramRun run = superstep(kRun + std::string(window) + "-o " + late);
+    EXPECT_EQ(run.code, 0);
+    EXPECT_NE(run.out.find("no worker ran in the window of the trace; the run has 11"),
+              std::string::npos)
+        << run.out;
+    const std::vector<TraceEvent> events = read_trace(late).events;
+    ASSERT_EQ(events.size(), 1U) << window;
+    EXPECT_EQ(events[0].kind, TraceEvent::Kind::kWarning);
+    EXPECT_EQ(events[0].text,
+              "no worker ran in the window of the trace; the run has 11 supersteps");
+    EXPECT_NE(superstep("report " + late).out.find("no worker ran in the window of the trace"),
+              std::string::npos);
+  }
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "base/output_file.h"
 #include "report/numbers.h"
 #include "report/report.h"
 #include "sim/trace/trace.h"
@@ -39,7 +40,8 @@ ExitCode trace_repair(const Options&, const std::vector<std::string>& files, Ans
   }
   const std::string out = is_out_named ? files[1] : part.substr(0, part.size() - 5);
   if (!is_out_named && std::filesystem::exists(out)) refuse_to_replace(part, out);
-  check_outputs({{"the trace to repair", part}}, {{"the repaired trace", out}});
+  check_outputs({{"the trace to repair", part}},
+                {{"the repaired trace", out}, {"its lock", lock_beside(out), true}});
   if (!repair_trace(part, out, json_report)) refuse_finished(part);
   const TraceSummary trace = read_trace(out);
   answer.print("{}: {} supersteps, {} cycles\n", out, grouped(trace.totals.supersteps),
