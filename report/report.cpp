@@ -224,7 +224,7 @@ std::string worst_tile_text(const TraceSummary& t, std::size_t columns) {
 std::string top_text(const TraceSummary& t, const TextStyle& style, const TraceFile* file) {
   constexpr std::size_t kMost = 8;
   std::vector<OperationTotals> operations = operations_of(t);
-  std::erase_if(operations, [](const OperationTotals& o) { return o.device().value() == 0; });
+  std::erase_if(operations, [](const OperationTotals& o) { return !is_listed(o); });
   if (operations.empty()) return {};
   ViewTable table = operations_table(t, {.top = kMost});
   if (operations.size() > kMost)

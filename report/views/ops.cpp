@@ -87,12 +87,12 @@ std::vector<Measured> measured_steps(const ViewInput& input) {
   return measured;
 }
 
-/// Groups that take device cycles and match, as many as the options say,
+/// Groups that take device cycles, or compute beside others, and match, as many as the options say,
 /// and the sum of the others.
 ViewTable groups_table(const TraceSummary& trace, std::vector<OperationTotals> groups,
                        const ViewOptions& options) {
   std::erase_if(groups, [&](const OperationTotals& group) {
-    return group.device().value() == 0 || !matches(options, group.name);
+    return !is_listed(group) || !matches(options, group.name);
   });
   const RunTotals& totals = trace.totals;
   const auto device = static_cast<double>(totals.device().value());
