@@ -258,6 +258,15 @@ TEST_F(Views, BoundsShareTheWaitOfASuperstepAmongAllThatIsLaunchedInIt) {
   }
 }
 
+TEST_F(Views, OfBoundsAndInsightsHaveTheSameImbalance) {
+  const json found = json::parse(superstep("report " + trace() + " --json").out)["insights"];
+  const auto imbalance = std::ranges::find_if(
+      found, [](const json& insight) { return insight["rule"] == "imbalance"; });
+  ASSERT_NE(imbalance, found.end());
+  EXPECT_EQ((*imbalance)["cycles"].get<double>(),
+            sum(column(tables("--view bounds --top 0")[0], "imbalance")));
+}
+
 TEST_F(Views, StepsAreThoseOfTheTrace) {
   const json table = tables("--view steps")[0];
   const Hdf5File file = Hdf5File::open(trace(), Hdf5File::Access::kRead);
@@ -345,7 +354,7 @@ TEST_F(Views, OfStepsHaveCyclesOfARunWhereTheCriticalTileRunsThem) {
   EXPECT_TRUE(fewer.contains("tanh.5")) << table;
   EXPECT_TRUE(none.contains("while.10.copy")) << table;
   // Without supersteps nothing says which tile was critical.
-  ASSERT_EQ(superstep(words).code, 0);
+  ASSERT_EQ(superstep(words + " --trace summary").code, 0);
   const std::string text = superstep("report " + path + " --view steps", "COLUMNS=200").out;
   EXPECT_NE(text.find("is in traces of level superstep"), std::string::npos) << text;
 }
