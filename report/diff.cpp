@@ -15,6 +15,7 @@
 
 #include "report/numbers.h"
 #include "report/report.h"
+#include "report/text_table.h"
 
 namespace superstep {
 namespace {
@@ -44,8 +45,9 @@ ViewCell relative(std::uint64_t before, std::uint64_t after) {
 
 /// A run, as `run.h5 (jit_train on bow)`.
 std::string name_of(const ViewInput& run) {
-  return fmt::format("{} ({} on {})", run.file.path().string(), run.trace.module,
-                     run.trace.machine_name);
+  constexpr std::size_t kMost = 80;
+  return fmt::format("{} ({} on {})", run.file.path().string(),
+                     without_middle(one_line(run.trace.module), kMost), run.trace.machine_name);
 }
 
 ViewTable parts_of(const ViewInput& was, const ViewInput& is) {
@@ -71,7 +73,8 @@ ViewTable parts_of(const ViewInput& was, const ViewInput& is) {
               moved_time(before, cycles.first, after, cycles.second), relative(from, to));
   }
   if (before.calls != after.calls)
-    parts.notes.push_back(fmt::format("Before: {} calls, after: {}.", before.calls, after.calls));
+    parts.notes.push_back(
+        fmt::format("Before: {}, after: {}.", counted(before.calls, "call"), grouped(after.calls)));
   if (before.clock_hz != after.clock_hz && before.clock_hz != 0 && after.clock_hz != 0)
     parts.notes.push_back(fmt::format("Before: a clock of {:.3f} GHz, after: {:.3f} GHz.",
                                       static_cast<double>(before.clock_hz) / 1e9,

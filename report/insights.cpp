@@ -41,7 +41,7 @@ const std::vector<InsightRule>& insight_rules() {
        "a larger batch or wider layers give more tiles work; `--view supersteps` has how many are "
        "active",
        find_idle_tiles},
-      {"hot-receiver", "received by a tile: that with most", kFarMore, TraceLevel::kTile,
+      {"hot-receiver", "mean received by tiles: the most", kFarMore, TraceLevel::kTile,
        "see `--view exchange` for the steps: reductions and gathers to few elements have few "
        "receivers",
        find_hot_receiver},

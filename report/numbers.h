@@ -12,6 +12,11 @@ namespace superstep {
 [[nodiscard]] std::string grouped(std::uint64_t n);
 [[nodiscard]] inline std::string grouped(Cycles n) { return grouped(n.value()); }
 
+/// `1 call`, `1,234 calls`.
+[[nodiscard]] inline std::string counted(std::uint64_t n, const std::string& what) {
+  return grouped(n) + ' ' + what + (n == 1 ? "" : "s");
+}
+
 /// `part` by `whole`; 0 where that is 0.
 [[nodiscard]] inline double ratio(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);

@@ -224,7 +224,7 @@ std::string worst_tile_text(const TraceSummary& t, std::size_t columns) {
 std::string top_text(const TraceSummary& t, const TextStyle& style, const TraceFile* file) {
   constexpr std::size_t kMost = 8;
   std::vector<OperationTotals> operations = operations_of(t);
-  std::erase_if(operations, [](const OperationTotals& o) { return o.device().value() == 0; });
+  std::erase_if(operations, [](const OperationTotals& o) { return !is_listed(o); });
   if (operations.empty()) return {};
   ViewTable table = operations_table(t, {.top = kMost});
   if (operations.size() > kMost)
@@ -339,7 +339,8 @@ std::string text_report(const TraceSummary& t, const TextStyle& style, const Tra
   // Of a program that does not fit nothing ran: there are no cycles.
   const bool ran = t.outcome != "oom";
   std::string out =
-      filled(one_line(fmt::format("{} on {} ({}{} tiles, {:.3f} GHz)", t.module, t.machine_name,
+      filled(one_line(fmt::format("{} on {} ({}{} tiles, {:.3f} GHz)",
+                                  without_middle(one_line(t.module), columns), t.machine_name,
                                   ran ? fmt::format("{} of ", t.tiles_used) : "", t.tiles,
                                   static_cast<double>(t.clock_hz) / 1e9)),
              2, columns);

@@ -53,6 +53,10 @@ struct StepPart {
 /// and equal ones by name.
 [[nodiscard]] std::vector<OperationTotals> operations_of(const TraceSummary& trace,
                                                          std::string_view by = "operation");
+/// Whether it is in tables: some run beside longer ones, and only their arithmetic counts.
+[[nodiscard]] inline bool is_listed(const OperationTotals& group) {
+  return group.device().value() != 0 || group.flops != 0;
+}
 /// Adds what the other took, but its runs.
 void add(OperationTotals& sums, const OperationTotals& other);
 

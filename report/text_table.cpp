@@ -38,19 +38,6 @@ std::vector<std::string> characters_of(std::string_view text) {
   return characters;
 }
 
-/// At most so many characters of a text, its begin and its end.
-std::string without_middle(const std::string& text, std::size_t most) {
-  if (display_width(text) <= most) return text;
-  const std::vector<std::string> characters = characters_of(text);
-  constexpr std::string_view kLeftOut = "..";
-  const std::size_t tail = (most - kLeftOut.size()) / 2, head = most - kLeftOut.size() - tail;
-  std::string out;
-  for (std::size_t i = 0; i < head; ++i) out += characters[i];
-  out += kLeftOut;
-  for (std::size_t i = characters.size() - tail; i < characters.size(); ++i) out += characters[i];
-  return out;
-}
-
 /// Lines of words, each of which goes on in the next line where it is longer than one.
 class Lines {
  public:
@@ -95,6 +82,18 @@ class Lines {
 };
 
 }  // namespace
+
+std::string without_middle(const std::string& text, std::size_t most) {
+  if (display_width(text) <= most) return text;
+  const std::vector<std::string> characters = characters_of(text);
+  constexpr std::string_view kLeftOut = "..";
+  const std::size_t tail = (most - kLeftOut.size()) / 2, head = most - kLeftOut.size() - tail;
+  std::string out;
+  for (std::size_t i = 0; i < head; ++i) out += characters[i];
+  out += kLeftOut;
+  for (std::size_t i = characters.size() - tail; i < characters.size(); ++i) out += characters[i];
+  return out;
+}
 
 std::size_t output_columns() {
   if (const char* variable = std::getenv("COLUMNS")) {

@@ -41,6 +41,9 @@ class TextTable {
   std::vector<std::vector<std::string>> rows_;
 };
 
+/// A text in so many columns: where it is longer, `..` in place of its middle.
+[[nodiscard]] std::string without_middle(const std::string& text, std::size_t most);
+
 /// A name of a user's for a cell: control characters become `\\x1b`, line feeds and tabs too.
 [[nodiscard]] std::string one_line(std::string_view text);
 

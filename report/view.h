@@ -140,6 +140,12 @@ struct ReportView {
 /// The table of operations, or of other groups of `kStepGroupings`.
 [[nodiscard]] ViewTable operations_table(const TraceSummary& trace, const ViewOptions& options);
 
+/// The compute cycles of each step if tiles had the same to do, of a trace of level superstep. What
+/// all tiles compute in a superstep is booked on every step that its critical tile launches in it,
+/// by their cycles. A tile's wait for the barrier is no longer than the critical tile's compute
+/// cycles: before them it waits for the exchange.
+[[nodiscard]] std::vector<Cycles> even_cycles(const TraceFile& file, const TraceSummary& trace);
+
 /// Tables as text.
 [[nodiscard]] std::string view_text(std::span<const ViewTable> tables, const TextStyle& style);
 /// Tables as a document: `{name, title, columns: [{name, unit, meaning}], rows: [[...]], notes}` of

@@ -66,6 +66,14 @@ void add_cell(std::string& out, std::string_view text) {
   out += '"';
 }
 
+/// A text, which a spreadsheet would take for a formula by its first character, behind an
+/// apostrophe.
+void add_text(std::string& out, const std::string& text) {
+  constexpr std::string_view kFormulas = "=+-@\t\r";
+  const bool is_formula = !text.empty() && kFormulas.find(text.front()) != std::string_view::npos;
+  add_cell(out, is_formula ? "'" + text : text);
+}
+
 /// One column of a trace, read some rows at a time.
 class CsvColumn {
  public:
@@ -97,7 +105,7 @@ class CsvColumn {
     return value;
   }
   void add_to(std::string& line, std::uint64_t at) const {
-    if (column_.type == Hdf5Type::kText) return add_cell(line, text_[first_ + at]);
+    if (column_.type == Hdf5Type::kText) return add_text(line, text_[first_ + at]);
     const std::uint64_t value = number(at);
     if (value < column_.names.size()) {
       line += column_.names[value];

@@ -72,7 +72,8 @@ function ticks(low, high, count) {
 /// Rows as comma-separated values (RFC 4180).
 function csv(rows) {
   const field = (value) => {
-    const text = String(value ?? "");
+    // A spreadsheet takes a text that begins so for a formula.
+    const text = typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value ?? "");
     return /[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   return rows.map((row) => row.map(field).join(",")).join("\r\n") + "\r\n";

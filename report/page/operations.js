@@ -30,9 +30,12 @@ function deltaColumn(kind, rowsOf) {
 }
 
 function operationsTable() {
-  const rows = operationRows(), whole = run().report.cycles.device || 1, most = Math.max(1, ...rows.map((row) => row.device));
+  const all = operationRows(), whole = run().report.cycles.device || 1, most = Math.max(1, ...all.map((row) => row.device));
+  // Those that only run beside longer ones take nothing; where one is chosen it is there.
+  const isListed = (row) => row.device || row.host_cycles || row.flops, beside = all.filter((row) => !isListed(row)).length;
+  const rows = () => all.filter((row) => isListed(row) || row.name === state.operation);
   return new Table({
-    caption: `Cycles are of the critical path; work and balance are of all tiles, ${BEGUN}`, label: "Operations", sort: "device", filter: true, page: 100, rows,
+    caption: `Cycles are of the critical path; work and balance are of all tiles, ${BEGUN}${beside ? `; ${counted(beside, "operation")} that only ${beside === 1 ? "runs" : "run"} beside longer ones ${beside === 1 ? "is" : "are"} left out` : ""}`, label: "Operations", sort: "device", filter: true, page: 100, rows,
     chosen: (row) => row.name === state.operation,
     columns: [
       { name: "name", title: "Operation", shorten: true, choose: (row) => choose({ operation: row.name === state.operation ? "" : row.name }) },

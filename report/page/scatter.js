@@ -11,10 +11,29 @@ function decades(low, high) {
 }
 const axisText = (n) => (n >= 1000 ? rounded(short(n)) : String(+n.toPrecision(3)));
 
+/// Of points, those that a name is beside: of some that lie on one another the first one, with the names of all of them.
+function namesOfPlaces(points, place) {
+  const near = 6, found = [];
+  for (const point of points) {
+    const [px, py] = place(point), known = found.find(({ at }) => Math.hypot(at[0] - px, at[1] - py) < near);
+    if (known) known.names.push(point.name);
+    else found.push({ point, at: [px, py], names: [point.name] });
+  }
+  return new Map(found.map(({ point, names }) => [point, names.join(", ")]));
+}
+/// Keeps names off a line: small pieces of it count as taken.
+function keepFree(labels, at, box, { from, to }) {
+  const [x1, y1, x2, y2] = [at.x(from[0]), at.y(from[1]), at.x(to[0]), at.y(to[1])], steps = Math.min(400, Math.ceil(Math.hypot(x2 - x1, y2 - y1) / 6));
+  for (let i = 0; i <= steps; ++i) {
+    const px = x1 + ((x2 - x1) * i) / steps, py = y1 + ((y2 - y1) * i) / steps;
+    if (px >= box.x && px <= box.x + box.w) labels.push({ from: px, to: px, y: py + 4, high: 9 });
+  }
+}
+
 /// A chart of `points`: {name, x, y, weight, shape, fill, text, choose}, the first ones with their names beside them, and with a line from where
 /// they are in the other run, `there`: {x, y}; and of `lines`: {name, from, to, dash, stroke}, each from one [x, y] to another, with its name near the
 /// end. `x` and `y` name the axes.
-function scatterChart({ title, height = 400, points, lines = [], x, y, named = 5, ...spec }) {
+function scatterChart({ title, height = 400, points, lines = [], x, y, named: most = 5, ...spec }) {
   const all = points.concat(points.map((point) => point.there).filter(Boolean), lines.flatMap((line) => [line.from, line.to].map(([px, py]) => ({ x: px, y: py }))));
   const range = (of) => {
     const values = all.map(of), low = Math.min(...values), high = Math.max(...values);
@@ -33,11 +52,12 @@ function scatterChart({ title, height = 400, points, lines = [], x, y, named = 5
     const label = (px, py, text, anchor, style) => {
       measure.font = `${style.weight || 400} 11px ${FONT}`;
       const w = measure.measureText(text).width, from = px - { start: 0, middle: w / 2, end: w }[anchor];
-      if (from < box.x || from + w > box.x + box.w || labels.some((l) => from < l.to + 4 && from + w > l.from - 4 && Math.abs(py - l.y) < 13)) return false;
+      if (from < box.x || from + w > box.x + box.w || labels.some((l) => from < l.to + 4 && from + w > l.from - 4 && Math.abs(py - l.y) < (l.high || 13))) return false;
       labels.push({ from, to: from + w, y: py });
       pen.text(px, py, text, { anchor, ...style });
       return true;
     };
+    const named = points.slice(0, most), nameOf = namesOfPlaces(named, (point) => [at.x(point.x), at.y(point.y)]);
     let free = -Infinity;
     for (const t of decades(left, right)) {
       pen.line([[at.x(t), box.y], [at.x(t), box.y + box.h]], { stroke: "line" });
@@ -73,10 +93,11 @@ function scatterChart({ title, height = 400, points, lines = [], x, y, named = 5
       for (const point of [...points].reverse())
         pen.line(around(point, SHAPES[point.shape](radius(point))), { fill: point.fill, stroke: "panel", width: 1.2, opacity: 0.85 });
       // A name is right of its point, left or above, where no other one is.
-      for (const point of points.slice(0, named)) labels.push({ from: at.x(point.x) - radius(point), to: at.x(point.x) + radius(point), y: at.y(point.y) + 4 });
-      for (const point of points.slice(0, named)) {
+      for (const point of named) labels.push({ from: at.x(point.x) - radius(point), to: at.x(point.x) + radius(point), y: at.y(point.y) + 4 });
+      for (const line of lines) keepFree(labels, at, box, line);
+      for (const [point, name] of nameOf) {
         const px = at.x(point.x), py = at.y(point.y), r = radius(point) + 4.5, style = { fill: "ink", weight: 600 };
-        label(px + r, py + 4, point.name, "start", style) || label(px - r, py + 4, point.name, "end", style) || label(px, py - r - 5, point.name, "middle", style);
+        label(px + r, py + 4, name, "start", style) || label(px - r, py + 4, name, "end", style) || label(px, py - r - 5, name, "middle", style) || label(px, py + r + 13, name, "middle", style);
       }
       if (!points[cursor]) return;
       pen.line(around(points[cursor], SHAPES.circle(radius(points[cursor]) + 4)), { stroke: "mark", width: 2 });

@@ -123,7 +123,8 @@ class Table {
         column.choose ? h("button", { type: "button", class: "link", on: { click: () => column.choose(row) } }, content || NAMELESS) : content);
       if (column.style) cell.className += " " + column.style(row);
       if (column.detail) cell.className += " detail";
-      if (column.bar) {
+      const least = 0.1;  // of the cell's width: a shorter bar is a dot, which says nothing
+      if (column.bar && column.bar(row) >= least) {
         const bar = h("span", { class: "bar", "aria-hidden": "true" });
         bar.style.width = `${100 * clamp(column.bar(row), 0, 1)}%`;
         cell.append(bar);

@@ -7,6 +7,7 @@
 
 #include "report/report.h"
 #include "report/rules/rules.h"
+#include "report/view.h"
 #include "sim/trace/schema.h"
 
 namespace superstep {
@@ -57,9 +58,14 @@ std::string advice_of_words(std::string_view opcode, std::string_view otherwise)
 std::optional<double> find_imbalance(const RuleInput& input) {
   const TraceSummary& t = input.trace;
   if (t.tiles_used == 0 || t.totals.compute.value() == 0) return std::nullopt;
-  const StepCosts lost = costs(t, [&](const StepTotals& step) {
+  StepCosts lost = costs(t, [&](const StepTotals& step) {
     return Cycles(step.peak_cycles - std::min(step.peak_cycles, step.tile_cycles / t.tiles_used));
   });
+  // In all as `--view bounds` has it, where it has something.
+  if (input.file && input.file->has(kSupersteps)) {
+    lost.sum = t.totals.compute;
+    for (const Cycles even : even_cycles(*input.file, t)) lost.sum -= even;
+  }
   const double of_device = ratio(lost.sum, t.totals.device());
   if (lost.most && of_device > input.rule.limit)
     say(input,

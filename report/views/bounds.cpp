@@ -12,38 +12,6 @@ namespace {
 
 using Form = ViewColumn::Form;
 
-/// The compute cycles of each step if tiles had the same to do. What all tiles compute in a
-/// superstep is booked on every step that its critical tile launches in it, by their cycles. A
-/// tile's wait for the barrier is no longer than the critical tile's compute cycles: before them it
-/// waits for the exchange.
-std::vector<Cycles> even_cycles(const ViewInput& input) {
-  const std::vector<StepTotals>& steps = input.trace.steps;
-  const std::uint64_t tiles = std::max<std::uint64_t>(input.trace.tiles_used, 1);
-  std::vector<std::uint64_t> tile_cycles(steps.size());
-  input.file.for_each_superstep(
-      0, input.file.rows(kSupersteps), [&](const SuperstepInFile& superstep) {
-        const SuperstepRow& row = superstep.row;
-        const std::uint64_t all = row.compute.value();
-        const std::uint64_t most = row.compute_max * tiles;
-        const std::uint64_t lost = most - std::min(most, row.compute_sum);
-        const std::uint64_t work = all * tiles - std::min(all * tiles, lost);
-        std::uint64_t launched = 0;
-        const auto until_here = [&] {
-          return static_cast<std::uint64_t>(static_cast<__uint128_t>(work) * launched / all);
-        };
-        for (const LaunchRow& launch : superstep.launches) {
-          if (launch.cycles == 0 || launch.step >= steps.size()) continue;
-          const std::uint64_t before = until_here();
-          launched += launch.cycles;
-          tile_cycles[launch.step] += until_here() - before;
-        }
-      });
-  std::vector<Cycles> even;
-  for (std::size_t s = 0; s < steps.size(); ++s)
-    even.push_back(std::min(steps[s].compute, Cycles((tile_cycles[s] + tiles / 2) / tiles)));
-  return even;
-}
-
 /// What a group of operations took, and of it what was lost.
 struct Row {
   std::string name;
@@ -55,7 +23,7 @@ struct Row {
 /// Groups that took device cycles, those that lost most first. Each part of a step is rounded once,
 /// so that sums are the same by all groupings.
 std::vector<Row> rows_by(const ViewInput& input) {
-  const std::vector<Cycles> even = even_cycles(input);
+  const std::vector<Cycles> even = even_cycles(input.file, input.trace);
   std::map<std::string, Row> by_name;
   for (std::size_t s = 0; s < even.size(); ++s) {
     const StepTotals& step = input.trace.steps[s];
@@ -83,6 +51,33 @@ std::vector<Row> rows_by(const ViewInput& input) {
 }
 
 }  // namespace
+
+std::vector<Cycles> even_cycles(const TraceFile& file, const TraceSummary& trace) {
+  const std::vector<StepTotals>& steps = trace.steps;
+  const std::uint64_t tiles = std::max<std::uint64_t>(trace.tiles_used, 1);
+  std::vector<std::uint64_t> tile_cycles(steps.size());
+  file.for_each_superstep(0, file.rows(kSupersteps), [&](const SuperstepInFile& superstep) {
+    const SuperstepRow& row = superstep.row;
+    const std::uint64_t all = row.compute.value();
+    const std::uint64_t most = row.compute_max * tiles;
+    const std::uint64_t lost = most - std::min(most, row.compute_sum);
+    const std::uint64_t work = all * tiles - std::min(all * tiles, lost);
+    std::uint64_t launched = 0;
+    const auto until_here = [&] {
+      return static_cast<std::uint64_t>(static_cast<__uint128_t>(work) * launched / all);
+    };
+    for (const LaunchRow& launch : superstep.launches) {
+      if (launch.cycles == 0 || launch.step >= steps.size()) continue;
+      const std::uint64_t before = until_here();
+      launched += launch.cycles;
+      tile_cycles[launch.step] += until_here() - before;
+    }
+  });
+  std::vector<Cycles> even;
+  for (std::size_t s = 0; s < steps.size(); ++s)
+    even.push_back(std::min(steps[s].compute, Cycles((tile_cycles[s] + tiles / 2) / tiles)));
+  return even;
+}
 
 std::vector<ViewTable> bounds_view(const ViewInput& input) {
   const std::string& by = input.options.group_by;

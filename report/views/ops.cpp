@@ -62,11 +62,37 @@ std::set<std::size_t> longest_steps(const ViewInput& input, std::vector<std::siz
   return longest;
 }
 
-/// Groups that take device cycles and match, as many as the options say, and the sum of the others.
+/// What of a step was measured where its cycles count: an exchange always, code where the critical
+/// tile of a superstep runs it. The page compares the same with what was predicted.
+struct Measured {
+  std::uint64_t runs = 0, cycles = 0;
+};
+
+std::vector<Measured> measured_steps(const ViewInput& input) {
+  std::vector<Measured> measured(input.trace.steps.size());
+  input.file.for_each_superstep(0, input.file.rows(kSupersteps),
+                                [&](const SuperstepInFile& superstep) {
+                                  for (const LaunchRow& launch : superstep.launches) {
+                                    if (launch.runs == 0 || launch.step >= measured.size())
+                                      continue;
+                                    measured[launch.step].runs += launch.runs;
+                                    measured[launch.step].cycles += launch.cycles;
+                                  }
+                                });
+  for (std::size_t s = 0; s < measured.size(); ++s) {
+    const StepTotals& step = input.trace.steps[s];
+    if (step.info.kind == StepInfo::Kind::kExchange)
+      measured[s] = {step.runs, step.exchange.value()};
+  }
+  return measured;
+}
+
+/// Groups that take device cycles, or compute beside others, and match, as many as the options say,
+/// and the sum of the others.
 ViewTable groups_table(const TraceSummary& trace, std::vector<OperationTotals> groups,
                        const ViewOptions& options) {
   std::erase_if(groups, [&](const OperationTotals& group) {
-    return group.device().value() == 0 || !matches(options, group.name);
+    return !is_listed(group) || !matches(options, group.name);
   });
   const RunTotals& totals = trace.totals;
   const auto device = static_cast<double>(totals.device().value());
@@ -159,7 +185,8 @@ std::vector<ViewTable> steps_view(const ViewInput& input) {
                   {"cycles", Form::kCycles},
                   {"time", Form::kTime, "", 6},
                   {"%", Form::kShare, "1", 1},
-                  {"a run", Form::kReal, "cycle", 2, "cycles of one execution"},
+                  {"a run", Form::kReal, "cycle", 2,
+                   "cycles of one execution, where the critical tile runs the step"},
                   {"predicted", Form::kCycles, "", 3, "by the code, or the schedule"},
                   {"bound", Form::kCycles, "", 4, "words of an exchange's busiest port"},
                   {"tile", Form::kCount, "1", 7, "critical in its longest superstep"},
@@ -172,6 +199,7 @@ std::vector<ViewTable> steps_view(const ViewInput& input) {
   const auto all = static_cast<double>(input.trace.totals.device().value());
   const std::vector<std::size_t> there = steps_there(input);
   const std::set<std::size_t> shown = longest_steps(input, there);
+  const std::vector<Measured> measured = measured_steps(input);
   Cycles rest;
   std::vector<std::size_t> depth;
   for (const StepTotals& step : input.trace.steps) {
@@ -180,7 +208,6 @@ std::vector<ViewTable> steps_view(const ViewInput& input) {
   }
   for (const std::size_t s : there) {
     const StepTotals& step = input.trace.steps[s];
-    const bool is_exchange = step.info.kind == StepInfo::Kind::kExchange;
     const Cycles cycles = step.device();
     if (!shown.contains(s)) {
       rest += cycles;
@@ -188,14 +215,13 @@ std::vector<ViewTable> steps_view(const ViewInput& input) {
     }
     const double share = all == 0 ? 0 : static_cast<double>(cycles.value()) / all;
     const auto kind = static_cast<std::size_t>(step.info.kind);
-    const Cycles of_run = is_exchange ? step.exchange : step.compute;
+    const Measured& of_step = measured[s];
     table.add(
         cell_if(step.info.superstep.has_value(), std::uint64_t{step.info.superstep.value_or(0)}),
         std::string(kind < std::size(kKinds) ? kKinds[kind] : ""),
         std::string(2 * depth[s], ' ') + step.info.name, cell_if(step.runs != 0, step.runs),
         cycles.value(), time_cell(cycles, input.trace.clock_hz), share,
-        cell_if(step.runs != 0 && of_run.value() != 0,
-                static_cast<double>(of_run.value()) / static_cast<double>(step.runs)),
+        cell_if(of_step.runs != 0, ratio(of_step.cycles, of_step.runs)),
         cell_if(step.info.predicted_cycles != 0, step.info.predicted_cycles),
         cell_if(step.info.bound_cycles != 0, step.info.bound_cycles),
         cell_if(step.compute.value() != 0, std::uint64_t{index(step.worst)}), share,
@@ -207,6 +233,10 @@ std::vector<ViewTable> steps_view(const ViewInput& input) {
     table.add(none, none, fmt::format("{} more", there.size() - shown.size()), none, rest.value(),
               time_cell(rest, input.trace.clock_hz), share, none, none, none, none, share, none);
   }
+  if (!input.file.has(kSupersteps) && !there.empty())
+    table.notes.push_back(
+        "A run of what is computed is in traces of level superstep and finer (`--trace "
+        "superstep`).");
   note_no_match(table, input.options);
   table.compared = {{"kind", "step"}, {"cycles", "runs", "predicted"}, true};
   return {std::move(table)};

@@ -1,8 +1,11 @@
 """Looks at the page of a trace in Chromium: page_views.py SUPERSTEP, from the top of the repository."""
 
 import collections
+import csv
+import io
 import json
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -155,11 +158,65 @@ class PageViews(KarateCase):
         self.open("operations")
         rows = self.rows("#view-operations")
         report = json.loads(self.file["summary/json"][0])
-        self.assertEqual([row["Operation"] for row in rows], [operation["name"] for operation in report["operations"]])
-        for row, operation in zip(rows, report["operations"]):
+        listed = [operation for operation in report["operations"] if any(operation[part + "_cycles"] for part in PARTS) or operation["flops"]]
+        self.assertEqual([row["Operation"] for row in rows], [operation["name"] for operation in listed])
+        for row, operation in zip(rows, listed):
             for part in PARTS:
                 self.assertEqual(self.number(row[f"{part.capitalize()} (cycle)"]), operation[part + "_cycles"])
             self.assertEqual(self.number(row["FLOP"]), operation["flops"])
+
+    def test_operations_that_only_run_beside_longer_ones_are_there_where_they_are_chosen(self):
+        with h5py.File(self.karate) as file:
+            operations = json.loads(file["summary/json"][0])["operations"]
+        beside = [o["name"] for o in operations if not any(o[part + "_cycles"] for part in PARTS) and not o["flops"]]
+        self.assertTrue(beside)
+        self.open("operations", self.karate_page)
+        shown = [row["Operation"] for row in self.rows("#view-operations")]
+        self.assertFalse(set(beside) & set(shown))
+        self.assertEqual(len(shown) + len(beside), len(operations))
+        self.assertIn(f"{len(beside)} operations that only run beside longer ones are left out", self.browser.run("document.querySelector('#view-operations caption').textContent"))
+        self.open("operations", self.karate_page, operation=beside[0])
+        self.assertIn(beside[0], [row["Operation"] for row in self.rows("#view-operations")])
+
+    def test_bars_that_would_be_dots_are_not_drawn(self):
+        self.open("operations", self.karate_page)
+        widths = self.browser.run("[...document.querySelectorAll('#view-operations td .bar')].map((bar) => parseFloat(bar.style.width))")
+        self.assertEqual(widths[0], 100)
+        self.assertGreaterEqual(min(widths), 2)
+        self.assertLess(len(widths), len(self.rows("#view-operations")))
+
+    def test_points_that_lie_on_one_another_have_one_label_with_both_names(self):
+        with h5py.File(self.karate) as file:
+            operations = {o["name"]: o for o in json.loads(file["summary/json"][0])["operations"]}
+        self.open("roofline", self.karate_page)
+        labels = [text.split(", ") for text in self.drawn_text().split("\n")]
+        labels = [names for names in labels if set(names) <= set(operations)]
+        shared = [names for names in labels if len(names) > 1]
+        self.assertTrue(shared, labels)
+        for first, *others in shared:
+            intensity, rate = ([operations[name]["flops"] / operation(name) for name in (first, *others)] for operation in
+                               (lambda name: operations[name]["exchange_bytes"], lambda name: sum(operations[name][part + "_cycles"] for part in PARTS[:3])))
+            for found in (intensity, rate):
+                np.testing.assert_allclose(found, found[0], rtol=0.2)
+
+    def test_texts_that_a_spreadsheet_would_run_are_copied_behind_an_apostrophe(self):
+        texts = ["=1+2", "+a", "-a", "@a"]
+        trace = self.folder / "formulas.h5"
+        shutil.copyfile(self.trace, trace)
+        with h5py.File(trace, "a") as file:
+            file["program/operation/name"][: len(texts)] = texts
+        self.open("operations", self.make("formulas.html", trace))
+        self.browser.run("Object.defineProperty(navigator, 'clipboard', { value: { writeText: async (text) => { window.copied = text; } } })")
+        self.browser.run("[...document.querySelectorAll('#view-operations button')].find((b) => b.textContent === 'Copy CSV').click()")
+        self.browser.frame()
+        rows = list(csv.reader(io.StringIO(self.browser.run("window.copied"))))
+        names = [row[0] for row in rows[1:]]
+        listed = {name.removeprefix("'") for name in names} & set(texts)
+        self.assertTrue(listed)
+        for name in names:
+            self.assertNotIn(name[:1], "=+-@")
+        for text in listed:
+            self.assertIn("'" + text, names)
 
     def test_operations_that_are_fused_have_their_shares_of_lines_and_kinds(self):
         fused, steps, operations = (self.file["program/" + name] for name in ("fused", "step", "operation"))
@@ -589,6 +646,15 @@ class PageViews(KarateCase):
         width, height = (int.from_bytes(image[at : at + 4], "big") for at in (16, 20))
         self.assertEqual((width, height), tuple(self.browser.run("(({ clientWidth, clientHeight }) => [clientWidth, clientHeight])(document.querySelector('#view-timeline canvas'))")))
 
+    def drawn_text(self):
+        """Texts that the charts of the view draw, as they are printed."""
+        return self.browser.run("""(() => {
+          dispatchEvent(new Event('beforeprint'));
+          const texts = [...document.querySelectorAll('section.shown figure .drawing svg text')].map((text) => text.textContent);
+          dispatchEvent(new Event('afterprint'));
+          return texts.map((text) => '\\n' + text).join('');
+        })()""")
+
     def test_the_guide_says_what_the_page_shows(self):
         page_guide.run_commands(sys.argv[1], self.folder / "guide")
         shown, missing = set(), []
@@ -598,9 +664,14 @@ class PageViews(KarateCase):
             shown.add(view)
             self.open_tables(view[5:])
             self.browser.run("document.querySelectorAll('section.shown .folds:not([hidden])').forEach((button) => button.click())")
-            found = self.browser.run("document.querySelector('section.shown').innerText + '\\n' + document.getElementById('selection').innerText")
-            said = re.findall(r"\d{1,3}(?:,\d{3})+|\d+\.\d+(?= %)|(?<=`)\w+\.\d+(?:\.\w+)?(?=`)|(?<=`)\w+\.py:\d+(?=`)", text)
+            found = self.browser.run("document.querySelector('section.shown').innerText + '\\n' + document.getElementById('selection').innerText") + self.drawn_text()
+            # Tables have the units of other numbers in their heads.
+            said = re.findall(r"\d{1,3}(?:,\d{3})+(?!\.?\d)|\d[\d,]*\.\d+(?= (?:%|times\b|cycles\b|[nuµm]?s\b|[MG]Hz|FLOP))|\d[\d,]*\.\d+ [KMG]iB|(?<=`)\w+\.\d+(?:\.\w+)?(?=`)|(?<=`)\w+\.py:\d+(?=`)", text)
             missing += [f"{name} is not in {view}" for name in said if not re.search(rf"(?<![\d,.]){re.escape(name)}(?!\d|,\d{{3}})", found)]
+            fullest = re.findall(r"[Tt]ile (\d+) is the fullest", text)
+            if fullest:
+                [first, *_] = self.panel(view[5:], "Bytes of each category on each tile")
+                missing += [f"tile {tile} is not the fullest in {view}, but tile {first['Tile']}" for tile in fullest if tile != first["Tile"]]
             self.assertTrue((page_guide.GUIDE.parent / picture).exists())
         self.assertEqual(missing, [])
         self.assertEqual(shown, {"view-" + view for view in self.views()})

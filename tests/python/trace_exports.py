@@ -552,6 +552,18 @@ class Exports(unittest.TestCase):
                     count = len(rows) // len(set(columns[axes.split()[1]]))
                     self.assertEqual(columns[axes.split()[0]], tuple(np.repeat([str(n) for n in range(count)], len(rows) // count)))
 
+    def test_texts_that_a_spreadsheet_would_run_are_behind_an_apostrophe(self):
+        texts = ["=cmd|'x'!A0", '=F("x","y")', "+1", "-1", "@a", "\ta"]
+        shutil.copyfile(self.at("calls.h5"), self.at("formulas.h5"))
+        with h5py.File(self.at("formulas.h5"), "a") as file:
+            names = [name.decode() for name in file["program/step/name"][:]]
+            self.assertGreaterEqual(len(names), len(texts))
+            file["program/step/name"][: len(texts)] = texts
+        with open(self.export("formulas", "csv", "--table", "steps"), newline="") as file:
+            found = list(csv.DictReader(file))
+        self.assertEqual([row["name"] for row in found], ["'" + text for text in texts] + names[len(texts) :])
+        self.assertTrue(all(row["step"].isdigit() for row in found))
+
     def test_a_table_may_be_of_a_window(self):
         trace = Trace(self.at("calls.h5"))
         for table, numbers in (("supersteps", trace.column("superstep")), ("launches", trace.file["launches/superstep"][:]),

@@ -36,6 +36,17 @@ TEST_F(Views, OfTwoRunsSayWhichOperationAndPartMoved) {
   EXPECT_NE(same.out.find("Operations: nothing moved"), std::string::npos) << same.out;
 }
 
+TEST_F(Views, OfTwoRunsSayHowManyCallsEachHas) {
+  const std::string once = (scratch_folder() / "once.h5").string();
+  ASSERT_EQ(superstep("run models/linear_regression/train_step.mlir -m small64 --input random:1 -q "
+                      "-o " +
+                      once)
+                .code,
+            0);
+  const std::string text = superstep("report diff " + once + " " + trace()).out;
+  EXPECT_NE(text.find("Before: 1 call, after: 3."), std::string::npos) << text;
+}
+
 TEST_F(Views, OfTwoRunsCompareTablesRowByRow) {
   const std::string fewer = (scratch_folder() / "fewer.h5").string();
   ASSERT_EQ(superstep("run models/linear_regression/train_step.mlir -m small64 --input "

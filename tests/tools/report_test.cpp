@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "tests/tools/program.h"
@@ -148,6 +149,24 @@ TEST(TextReport, FitsTheColumnsThatThereAre) {
   EXPECT_LE(widest(wide.out), 250u);
   EXPECT_NE(wide.out.find("  models/digits_mlp/model.py:32"), std::string::npos) << wide.out;
   EXPECT_LE(widest(superstep("compile models/digits_mlp/train_step.mlir -m small64").out), 80u);
+}
+
+TEST(TextReport, CutsALongNameOfAModule) {
+  const std::filesystem::path module = scratch_folder() / "long.mlir";
+  const std::string name(3000, 'x');
+  std::ofstream(module) << "module @begin_" << name << "_end {\n"
+                        << R"(func.func @main(%a: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = stablehlo.add %a, %a : tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+})";
+  const ProgramRun run =
+      superstep("run " + module.string() + " -m tiny4 --input random:1 -q", "COLUMNS=80");
+  ASSERT_EQ(run.code, 0) << run.err;
+  const std::string head = run.out.substr(0, run.out.find("Device"));
+  EXPECT_TRUE(head.starts_with("begin_xxx")) << head;
+  EXPECT_NE(head.find("x_end"), std::string::npos) << head;
+  EXPECT_LE(std::ranges::count(head, '\n'), 4) << head;
 }
 
 TEST(TextReport, OfAProgramThatDoesNotFitNamesItAndShowsNoCycles) {

@@ -258,6 +258,15 @@ TEST_F(Views, BoundsShareTheWaitOfASuperstepAmongAllThatIsLaunchedInIt) {
   }
 }
 
+TEST_F(Views, OfBoundsAndInsightsHaveTheSameImbalance) {
+  const json found = json::parse(superstep("report " + trace() + " --json").out)["insights"];
+  const auto imbalance = std::ranges::find_if(
+      found, [](const json& insight) { return insight["rule"] == "imbalance"; });
+  ASSERT_NE(imbalance, found.end());
+  EXPECT_EQ((*imbalance)["cycles"].get<double>(),
+            sum(column(tables("--view bounds --top 0")[0], "imbalance")));
+}
+
 TEST_F(Views, StepsAreThoseOfTheTrace) {
   const json table = tables("--view steps")[0];
   const Hdf5File file = Hdf5File::open(trace(), Hdf5File::Access::kRead);
@@ -268,6 +277,86 @@ TEST_F(Views, StepsAreThoseOfTheTrace) {
   std::uint64_t all = 0;
   for (std::size_t s = 0; s < compute.size(); ++s) all += compute[s] + exchange[s] + sync[s];
   EXPECT_EQ(sum(column(table, "cycles")), all);
+}
+
+// The tile that counts trips takes longest, but in the last: tanh runs beside it in the others.
+TEST_F(Views, OfStepsHaveCyclesOfARunWhereTheCriticalTileRunsThem) {
+  const std::filesystem::path module = scratch_folder() / "beside.mlir";
+  std::ofstream(module) << R"(module @nest {
+  func.func public @main(%a: tensor<16x16xf32>, %v: tensor<16xf32>, %s: tensor<f32>) -> tensor<16xf32> {
+    %zero = stablehlo.constant dense<0> : tensor<i32>
+    %three = stablehlo.constant dense<3> : tensor<i32>
+    %one = stablehlo.constant dense<1> : tensor<i32>
+    %least = stablehlo.constant dense<0.0> : tensor<f32>
+    %square = stablehlo.multiply %s, %s : tensor<f32>
+    %always = stablehlo.compare GE, %square, %least : (tensor<f32>, tensor<f32>) -> tensor<i1>
+    %n = stablehlo.select %always, %one, %three : tensor<i1>, tensor<i32>
+    %end:2 = stablehlo.while(%i = %zero, %x = %v) : tensor<i32>, tensor<16xf32>
+    cond {
+      %more = stablehlo.compare LT, %i, %three : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      stablehlo.return %more : tensor<i1>
+    } do {
+      %in:2 = stablehlo.while(%k = %zero, %y = %x) : tensor<i32>, tensor<16xf32>
+      cond {
+        %m = stablehlo.compare LT, %k, %n : (tensor<i32>, tensor<i32>) -> tensor<i1>
+        stablehlo.return %m : tensor<i1>
+      } do {
+        %z = stablehlo.dot_general %a, %y, contracting_dims = [1] x [0] : (tensor<16x16xf32>, tensor<16xf32>) -> tensor<16xf32>
+        %t = stablehlo.tanh %z : tensor<16xf32>
+        %k1 = stablehlo.add %k, %one : tensor<i32>
+        stablehlo.return %k1, %t : tensor<i32>, tensor<16xf32>
+      }
+      %odd = stablehlo.remainder %i, %n : tensor<i32>
+      %iz = stablehlo.compare EQ, %odd, %zero : (tensor<i32>, tensor<i32>) -> tensor<i1>
+      %b = "stablehlo.if"(%iz) ({
+        %e = stablehlo.exponential %in#1 : tensor<16xf32>
+        stablehlo.return %e : tensor<16xf32>
+      }, {
+        %q = stablehlo.dot_general %a, %in#1, contracting_dims = [0] x [0] : (tensor<16x16xf32>, tensor<16xf32>) -> tensor<16xf32>
+        stablehlo.return %q : tensor<16xf32>
+      }) : (tensor<i1>) -> tensor<16xf32>
+      %j = stablehlo.add %i, %one : tensor<i32>
+      stablehlo.return %j, %b : tensor<i32>, tensor<16xf32>
+    }
+    return %end#1 : tensor<16xf32>
+  }
+}
+)";
+  const std::string path = (scratch_folder() / "beside.h5").string();
+  const std::string words = "run " + module.string() + " -m tiny4 --input random:1 -q -o " + path;
+  ASSERT_EQ(superstep(words + " --trace superstep").code, 0);
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> expected;  // runs, cycles
+  {
+    const Hdf5File file = Hdf5File::open(path, Hdf5File::Access::kRead);
+    const auto step_of = file.read_all<std::uint32_t>("/launches/step", Hdf5Type::kU32);
+    const auto cycles = file.read_all<std::uint64_t>("/launches/cycles", Hdf5Type::kU64);
+    const auto runs = file.read_all<std::uint64_t>("/launches/runs", Hdf5Type::kU64);
+    const std::vector<std::string> names = file.read_text("/program/step/name");
+    for (std::size_t i = 0; i < cycles.size(); ++i) {
+      if (runs[i] == 0) continue;
+      expected[names.at(step_of[i])].first += runs[i];
+      expected[names.at(step_of[i])].second += cycles[i];
+    }
+  }
+  const json table =
+      json::parse(superstep("report " + path + " --view steps --top 0 --json").out)["tables"][0];
+  const std::vector<double> all_runs = column(table, "runs"), of_run = column(table, "a_run");
+  std::set<std::string> fewer, none;
+  for (std::size_t i = 0; i < of_run.size(); ++i) {
+    if (table["rows"][i][1] != "compute") continue;
+    std::string name = table["rows"][i][2];
+    name.erase(0, name.find_first_not_of(' '));
+    const auto [runs, cycles] = expected[name];
+    EXPECT_DOUBLE_EQ(of_run[i], ratio(cycles, runs)) << name;
+    if (runs == 0) none.insert(name);
+    if (runs != 0 && static_cast<double>(runs) < all_runs[i]) fewer.insert(name);
+  }
+  EXPECT_TRUE(fewer.contains("tanh.5")) << table;
+  EXPECT_TRUE(none.contains("while.10.copy")) << table;
+  // Without supersteps nothing says which tile was critical.
+  ASSERT_EQ(superstep(words + " --trace summary").code, 0);
+  const std::string text = superstep("report " + path + " --view steps", "COLUMNS=200").out;
+  EXPECT_NE(text.find("is in traces of level superstep"), std::string::npos) << text;
 }
 
 TEST_F(Views, TilesAreSpreadAsTheirProfilesSay) {
