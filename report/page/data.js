@@ -104,7 +104,8 @@ class Run {
     const first = this.distinct.get("first_launch"), row = this.row[s], table = this.table("launches");
     const out = [];
     for (let i = first[row]; i < first[row + 1]; ++i)
-      out.push({ step: table.get("step")[i], cycles: table.get("cycles")[i], runs: table.get("runs")[i] });
+      // Only other tiles launch what has runs and no cycles.
+      if (table.get("cycles")[i] || !table.get("runs")[i]) out.push({ step: table.get("step")[i], cycles: table.get("cycles")[i], runs: table.get("runs")[i] });
     return out;
   }
   /// Whether the page has all supersteps of the run.

@@ -33,8 +33,8 @@ struct Moved {
     return fmt::format("{}{}", grouped(cycles),
                        most.name.empty()
                            ? ""
-                           : fmt::format(" (most {}: {} in {} packets)", with_label(most),
-                                         grouped(most.cycles), grouped(most.packets)));
+                           : fmt::format(" (most {}: {} in {})", with_label(most),
+                                         grouped(most.cycles), counted(most.packets, "packet")));
   }
 };
 

@@ -2,15 +2,21 @@
 #include <map>
 #include <optional>
 #include <tuple>
+#include <vector>
 
+#include "base/format_version.h"
 #include "report/validation/checks.h"
 #include "sim/trace/detail_rows.h"
 #include "sim/trace/progress.h"
 #include "sim/trace/rows_by_superstep.h"
+#include "sim/trace/totals.h"
 #include "sim/trace/wide_column.h"
 
 namespace superstep {
 namespace {
+
+/// From this format on steps count that only other tiles than the critical one launch.
+constexpr unsigned kCountsOfAllTiles = 13;
 
 /// Of the rows of one tile in one superstep.
 struct TileSums {
@@ -27,9 +33,11 @@ class VertexCheck {
         root_(read_attributes(trace.hdf5(), kRootAttributes)),
         used_tiles_(trace.read(kUsedTiles)),
         steps_(trace.read(kSteps)),
-        types_(trace.read(kVertexTypes).size()) {}
+        types_(trace.read(kVertexTypes).size()),
+        totals_(groups_of(steps_)) {}
 
   void add(const SuperstepInFile& superstep, std::span<const VertexRow> rows) {
+    check_steps(superstep, rows);
     TileSums all;
     for (std::size_t begin = 0; begin < rows.size();) {
       std::size_t end = begin;
@@ -49,6 +57,22 @@ class VertexCheck {
   }
 
  private:
+  /// Steps that a tile launches are counted in the superstep, but code between steps, the last.
+  void check_steps(const SuperstepInFile& superstep, std::span<const VertexRow> rows) {
+    if (steps_.empty() || minor_of(root_.format_version) < kCountsOfAllTiles) return;
+    std::vector<bool> is_counted(steps_.size());
+    totals_.for_each_executed(superstep.row, superstep.launches,
+                              [&](std::size_t step, std::uint64_t runs) {
+                                is_counted[step] = is_counted[step] || runs > 0;
+                              });
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const std::uint32_t step = rows[i].step;
+      counted_.check(step + 1 >= steps_.size() || is_counted[step], at_ + i, [&] {
+        return fmt::format("is {}, which superstep {} does not count", step, superstep.row.number);
+      });
+    }
+  }
+
   /// Each run of a worker issues an instruction at least.
   [[nodiscard]] bool may_be_left_out(const SuperstepRow& row) const {
     return left_out_ && row.number >= left_out_->superstep &&
@@ -166,6 +190,7 @@ class VertexCheck {
   std::vector<TileEntry> used_tiles_;
   std::vector<StepRow> steps_;
   std::uint64_t types_;
+  TraceTotals totals_;
   std::optional<LeftOut> left_out_ = first_left_out();
   std::uint64_t computes_ = trace_.rows(kComputePhases), exchanges_ = trace_.rows(kExchangePhases);
   WideColumn cycles_ = compute("cycles"), busy_ = compute("worker_busy"),
@@ -174,8 +199,9 @@ class VertexCheck {
              stores_ = compute("store_instructions"), branches_ = compute("branch_instructions");
   WideColumn moves_{trace_, kExchangePhases.path_of("cycles"), exchanges_, used_tiles_.size()};
   TraceRule &order_ = rule("start_cycle"), &tile_ = rule("tile"), &worker_ = rule("worker"),
-            &step_ = rule("step"), &operation_ = rule("operation"), &type_ = rule("vertex_type"),
-            &launch_ = rule("launch_cycle"), &start_ = rule("start_cycle"), &end_ = rule("cycles"),
+            &step_ = rule("step"), &counted_ = rule("step"), &operation_ = rule("operation"),
+            &type_ = rule("vertex_type"), &launch_ = rule("launch_cycle"),
+            &start_ = rule("start_cycle"), &end_ = rule("cycles"),
             &instructions_ = rule("instructions"), &aux_ = rule("aux_instructions"),
             &amp_ = rule("amp_instructions"), &load_ = rule("load_instructions"),
             &store_ = rule("store_instructions"), &branch_ = rule("branch_instructions");

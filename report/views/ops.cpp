@@ -70,15 +70,15 @@ struct Measured {
 
 std::vector<Measured> measured_steps(const ViewInput& input) {
   std::vector<Measured> measured(input.trace.steps.size());
-  input.file.for_each_superstep(0, input.file.rows(kSupersteps),
-                                [&](const SuperstepInFile& superstep) {
-                                  for (const LaunchRow& launch : superstep.launches) {
-                                    if (launch.runs == 0 || launch.step >= measured.size())
-                                      continue;
-                                    measured[launch.step].runs += launch.runs;
-                                    measured[launch.step].cycles += launch.cycles;
-                                  }
-                                });
+  input.file.for_each_superstep(
+      0, input.file.rows(kSupersteps), [&](const SuperstepInFile& superstep) {
+        for (const LaunchRow& launch : superstep.launches) {
+          // Without cycles only other tiles run it.
+          if (launch.runs == 0 || launch.cycles == 0 || launch.step >= measured.size()) continue;
+          measured[launch.step].runs += launch.runs;
+          measured[launch.step].cycles += launch.cycles;
+        }
+      });
   for (std::size_t s = 0; s < measured.size(); ++s) {
     const StepTotals& step = input.trace.steps[s];
     if (step.info.kind == StepInfo::Kind::kExchange)

@@ -223,7 +223,7 @@ bool SuperstepAccounts::are_together(std::uint32_t a, std::uint32_t b) const {
                     steps[a].parent == steps[b].parent);
 }
 
-/// Once each, a step of those that a record names anyway needs no share of its own.
+/// A step that runs once, in a group of which the record names another, counts without a share.
 void SuperstepAccounts::note_launched_elsewhere() {
   const TileArray& tiles = chip_.tiles();
   for (const std::size_t witness : witnesses_) {
@@ -240,8 +240,8 @@ void SuperstepAccounts::note_launched_elsewhere() {
                             std::ranges::any_of(record_.shares, [&](const ComputeShare& other) {
                               return are_together(step, other.step);
                             });
-      if (launch.runs > 1 || !is_named)
-        record_.shares.push_back({.step = step, .runs = launch.runs});
+      if (is_named && launch.runs == 1) continue;
+      record_.shares.push_back({.step = step, .runs = launch.runs});
     }
   }
 }
