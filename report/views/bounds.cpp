@@ -59,6 +59,7 @@ std::vector<Cycles> even_cycles(const TraceFile& file, const TraceSummary& trace
   file.for_each_superstep(0, file.rows(kSupersteps), [&](const SuperstepInFile& superstep) {
     const SuperstepRow& row = superstep.row;
     const std::uint64_t all = row.compute.value();
+    if (all == 0) return;
     const std::uint64_t most = row.compute_max * tiles;
     const std::uint64_t lost = most - std::min(most, row.compute_sum);
     const std::uint64_t work = all * tiles - std::min(all * tiles, lost);
