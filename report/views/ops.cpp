@@ -234,7 +234,7 @@ std::vector<ViewTable> steps_view(const ViewInput& input) {
               time_cell(rest, input.trace.clock_hz), share, none, none, none, none, share, none);
   }
   if (!input.file.has(kSupersteps) && !there.empty())
-    table.notes.push_back(
+    table.notes.emplace_back(
         "A run of what is computed is in traces of level superstep and finer (`--trace "
         "superstep`).");
   note_no_match(table, input.options);
